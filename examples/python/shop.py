@@ -14,7 +14,7 @@ class Shop:
         self.seen: set[str] = set()
 
     def buy(self, customer: str, cents: int) -> None:
-        """Charge the customer's subscription once. If the charge may have been made, look for its order."""
+        """Charge the customer's subscription once. If its outcome is unknown, look for the order."""
         (subscription,) = self.client.subscriptions.list(reference_id=customer)
         try:
             order = self.client.subscriptions.charge(subscription.id, product_id=self.product_id, amount=cents)
@@ -25,7 +25,7 @@ class Shop:
             found = self.client.subscriptions.find_charges(error, product_id=self.product_id)
             new = [str(each.id) for each in found if each.total == cents and str(each.id) not in self.orders]
             if len(new) != 1:
-                raise  # undecided: the service may still make the charge, so search again later, and do not charge
+                raise  # the service may still make the charge: search again later, and do not charge again before
             self.orders += new
 
     def on_event(self, event: webhooks.AnyEvent) -> None:

@@ -1265,7 +1265,7 @@ class Verdict:
     def __bool__(self) -> bool: ...
     @property
     def complete(self) -> bool:
-        """True if no sign showed that a record was missed. If False, `reason` says why one may have been."""
+        """True if the client saw no sign that a record was missed. If False, `reason` names the sign."""
 
     @property
     def reason(self) -> VerdictReason | None:

@@ -1,4 +1,4 @@
-// Makes a processor's caches forget what they hold, as the program of a caller does between two calls.
+// Fills a processor's caches with other code and data, as a caller's program does between two calls.
 #pragma once
 
 #include <sys/mman.h>
@@ -9,7 +9,7 @@
 #include <cstring>
 #include <new>
 
-/// Runs other code and reads other data, twice the size of the first-level caches of run.py each.
+/// Runs 64 KiB of code and reads 64 KiB of data: twice as much as each of the caches holds that run.py simulates.
 class Eviction {
  public:
   Eviction() {
@@ -34,7 +34,7 @@ class Eviction {
 
  private:
   static constexpr std::size_t size = std::size_t{64} << 10U;
-  // An instruction of eight bytes that does nothing, and a return.
+  // An instruction that does nothing, and one that returns.
 #if defined(__x86_64__)
   static constexpr std::array<unsigned char, 8> nothing{0x0F, 0x1F, 0x84, 0, 0, 0, 0, 0};
   static constexpr std::array<unsigned char, 1> back{0xC3};

@@ -62,15 +62,10 @@ auto repeated_cold(Call call) {
 }
 
 template <typename Call>
-void count_cold(std::string name, std::size_t times, Call call) {
-  name.insert(name.find(' '), " cold");
-  count(name.c_str(), times, repeated_cold(call));
-}
-
-template <typename Call>
-void count_warm_and_cold(const char* name, std::size_t times, Call call) {
-  count(name, times, repeated(call));
-  count_cold(name, times, call);
+void count_warm_and_cold(const std::string& name, std::size_t times, Call call) {
+  count(name.c_str(), times, repeated(call));
+  const auto cold = std::string(name).insert(name.find(' '), " cold");
+  count(cold.c_str(), times, repeated_cold(call));
 }
 
 void count_webhooks(const std::string& folder) {
@@ -152,10 +147,8 @@ std::size_t take_arrow(const billcore::Client& client, const billcore::ArrowFiel
 
 void count_calls(const turns::Server& server) {
   constexpr std::size_t times = 50;
-  const auto gets = [&](const char* name, std::unique_ptr<turns::Row> row, bool cold) {
-    const auto get = [&] { return row->run(1) > 0; };
-    count(name, times, repeated(get));
-    if (cold) count_cold(name, times, get);
+  const auto gets = [&](const char* name, std::unique_ptr<turns::Row> row) {
+    count_warm_and_cold(name, times, [&] { return row->run(1) > 0; });
   };
   const auto first_pages = [&](const char* name, std::unique_ptr<turns::Row> row) {
     count(name, times, repeated_cold([&] { return row->run(1) > 0; }));
@@ -163,10 +156,10 @@ void count_calls(const turns::Server& server) {
   const auto lists = [&](const char* name, std::unique_ptr<turns::Row> row) {
     count(name, orders, [&](std::size_t) { return row->run(pages); });
   };
-  gets("limit get", rest::make_raw("raw_yyjson", server, 1), true);
-  gets("C++ get", rest::make_billcore("cpp", server, 1), true);
-  gets("C get", rest::make_billcore("c", server, 1), false);
-  gets("C loop get", rest::make_billcore("c_loop", server, 1), false);
+  gets("limit get", rest::make_raw("raw_yyjson", server, 1));
+  gets("C++ get", rest::make_billcore("cpp", server, 1));
+  gets("C get", rest::make_billcore("c", server, 1));
+  gets("C loop get", rest::make_billcore("c_loop", server, 1));
   lists("limit list", pages::make_raw("raw", server, 1));
   lists("C++ list", pages::make_billcore("cpp", server, 8));
   lists("C list", pages::make_billcore("c", server, 8));

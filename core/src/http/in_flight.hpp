@@ -24,8 +24,8 @@
 
 namespace billcore::detail {
 
-// The options of a libcurl handle that differ between requests, as they are set. Setting an option takes a hundred
-// instructions, so a request sets only those that differ from the request before.
+// Records to which values the options of a libcurl handle are set that may differ between requests. To set an option
+// takes libcurl a hundred instructions, so the engine sets only those that differ from the handle's last request.
 struct HandleOptions {
   CURLU* origin = nullptr;
   const curl_slist* headers = nullptr;
@@ -38,7 +38,7 @@ struct HandleOptions {
   bool other_method = false;  // CURLOPT_CUSTOMREQUEST is set
 };
 
-// What a request notes about itself while it is in flight.
+// What the callbacks and the engine note about a request while it is in flight.
 struct RequestMarks {
   int sends = 0;
   bool opened = false;              // libcurl opened a new connection for the request
@@ -60,17 +60,18 @@ struct RequestMarks {
   std::optional<Engine::Timer> expiry = {};
 };
 
-// A request in flight with its libcurl handle. The object is reused for further requests, because changing a few options
-// of a handle is cheaper than setting all of them. If the libcurl release does not allow a handle to be reused
-// (releases.hpp), the options are those of `pattern`, and each request is sent with a copy of it.
+// A request in flight with its libcurl handle. The engine reuses the object for further requests, because changing a few
+// options of a handle is cheaper than setting all of them. Some libcurl releases do not allow a handle to send a second
+// request (releases.hpp). With these, the engine sets the options of the handle `pattern`, which sends nothing, and each
+// request gets a copy of it.
 class InFlight : public RequestMarks {
  public:
   InFlight(const TransportOptions& options, Engine::Impl& of)
       : guarded(options.send_guard), max_response(options.max_response), engine(of) {}
 
-  /// Makes the object ready for another request.
+  /// Forgets the request, but keeps the handles with their options, so that the object can serve another request.
   void clear() noexcept;
-  /// The handle with the options; null if there is none yet.
+  /// The handle whose options the engine sets: `pattern` if there is one, else `easy`; null if the request has neither.
   [[nodiscard]] CURL* handle() const noexcept { return pattern == nullptr ? easy.get() : pattern.get(); }
 
   /// Records that `bytes` bytes of the answer have arrived.
@@ -111,8 +112,8 @@ class InFlight : public RequestMarks {
   const std::size_t max_response;
   Engine::Impl& engine;
   std::array<char, CURL_ERROR_SIZE> error{};
-  EasyHandle easy;  // null while the request waits; see Engine::Impl::waiting
-  EasyHandle pattern;
+  EasyHandle easy;               // null while the request waits; see Engine::Impl::waiting
+  EasyHandle pattern;            // null if the libcurl release allows a handle to be reused
   HandleOptions handle_options;  // of handle(), not of a copy of it
 };
 

@@ -98,7 +98,7 @@ namespace {
 constexpr long http_1 = CURL_HTTP_VERSION_1_1;
 constexpr long http_2 = CURL_HTTP_VERSION_2TLS;
 
-// Sets an option unless it has this value already. now: its value; see HandleOptions.
+// Sets an option of a handle, unless it has the value `wanted` already. now: the value that HandleOptions records.
 template <typename T>
 void change(CURL* easy, CURLoption option, T& now, T wanted) {
   if (now == wanted) return;
@@ -146,9 +146,9 @@ void Engine::Impl::prepare(InFlight& flight) const {
   const bool has_body = request.body && !request.body->empty();
   if (has_body || request.method == "POST") {
     lines = has_body ? headers.with_json.get() : headers.without_body.get();
+    change(easy, CURLOPT_POST, now.post, true);  // first, because CURLOPT_POSTFIELDS implies it
     set(easy, CURLOPT_POSTFIELDSIZE_LARGE, static_cast<curl_off_t>(has_body ? request.body->size() : 0));
     set(easy, CURLOPT_POSTFIELDS, has_body ? request.body->data() : "");
-    change(easy, CURLOPT_POST, now.post, true);
   } else if (now.post) {
     set(easy, CURLOPT_HTTPGET, 1L);
     now.post = false;

@@ -619,7 +619,7 @@ inline constexpr const char* about_verdict =
     "\n"
     "str() returns 'complete' or 'possibly_missed'; bool() returns `complete`.";
 inline constexpr const char* verdict_complete =
-    "True if no sign showed that a record was missed. If False, `reason` says why one may have been.";
+    "True if the client saw no sign that a record was missed. If False, `reason` names the sign.";
 inline constexpr const char* verdict_reason = "Why a record may have been missed; None if `complete` is True.";
 inline constexpr const char* about_response =
     "An answer as received, from an operation whose answer the service interface does not specify.";
