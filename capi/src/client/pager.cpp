@@ -167,7 +167,7 @@ billcore_status billcore_page_column(const billcore_page* page, billcore_str nam
     const auto field = view(name);
     if (room < items.size()) refuse("there is room for fewer cells than the page has items: see billcore_page_count");
     std::transform(items.begin(), items.end(), cells, [&](const billcore::Resource& item) {
-      return cell_of(billcore::detail::member(item.value().node(), field));
+      return cell_of(item.value().document()->member(item.value().node(), field));
     });
   });
 }

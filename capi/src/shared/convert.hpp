@@ -106,14 +106,6 @@ billcore_status get(const Handle* self, Read read, Out* out, bool* present, bill
       out, present);
 }
 
-/// Writes the text of an id to `text`. The document owns the text of a string; the handle owns the text of an integer
-/// (see Digits).
-inline void put_id(billcore_str* text, bool* is_integer, const Digits& digits, const Value& value) {
-  const Id id = read_id(value);
-  put(text, id.is_integer() ? digits.of(value, [&](const Value& /*same*/) { return id.text(); }) : value.text());
-  if (is_integer != nullptr) *is_integer = id.is_integer();
-}
-
 /// Instants in C: microseconds since 1970-01-01T00:00:00Z.
 [[nodiscard]] inline std::int64_t micros(Instant instant) noexcept { return instant.time_since_epoch().count(); }
 [[nodiscard]] inline Instant instant(std::int64_t micros) noexcept {

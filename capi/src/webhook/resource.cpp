@@ -4,6 +4,7 @@
 #include <optional>
 #include <string_view>
 
+#include "billcore/detail/document.hpp"
 #include "billcore/subscription.h"
 #include "shared/convert.hpp"
 #include "shared/handles.hpp"
@@ -170,8 +171,17 @@ billcore_status billcore_resource_id(const billcore_resource* resource, billcore
   return read_field(
       resource, name, present, err,
       [&](const Place& place) {
-        return place.read(required_value, nullable_value,
-                          [&](const Value& value) { put_id(text, is_integer, resource->digits, value); });
+        std::string_view string;  // as in Resource, no Value is made for most ids
+        const auto& owner = place.owner.value();
+        if (owner.document()->text_member(owner.node(), place.name, string)) {
+          put(text, string);
+          if (is_integer != nullptr) *is_integer = false;
+          return true;
+        }
+        return place.read(required_value, nullable_value, [&](const Value& value) {
+          put(text, resource->digits.of(value, [](const Value& number) { return billcore::read_id(number).text(); }));
+          if (is_integer != nullptr) *is_integer = true;
+        });
       },
       text, Maybe<bool>{is_integer});
 }

@@ -138,6 +138,7 @@ CellFinder::CellFinder(const Columns& columns) : columns_(columns), cells_(colum
     needs_text_ = needs_text_ || has_text(chosen[i].type);
     if (chosen[i].type == whole) whole_ = i;
     if (chosen[i].type == rest) rest_ = i;
+    if (is_of_a_field(chosen[i])) fields_.push_back({0, i, has_text(chosen[i].type)});
   }
 }
 
@@ -172,7 +173,8 @@ std::span<const Cell> CellFinder::find(const Document& document, const Node* ite
     throw value_error(ErrorCode::decode, document.path(item),
                       std::string("is ") + kind_name(kind(item)) + ", not an object");
   }
-  if (!has_members(item, names_, values_)) {
+  const bool alike = !rest_ && Document::is_alike(item);
+  if (!alike && !has_members(item, names_, values_)) {
     learn(item);
     static_cast<void>(has_members(item, names_, values_));
   }
@@ -182,11 +184,12 @@ std::span<const Cell> CellFinder::find(const Document& document, const Node* ite
   } else if (needs_text_ && !texts_.knows_where()) {
     static_cast<void>(texts_.item(document, item));
   }
-  for (const auto& [place, column, needs_text] : wanted_) {
-    const auto* value = values_[place];
+  for (const auto& [place, column, needs_text] : alike ? fields_ : wanted_) {
+    const auto* value = alike ? document.member(item, columns_.chosen()[column].name) : values_[place];
+    if (value == nullptr) continue;
     cells_[column] = {value, needs_text ? texts_.value(document, value) : std::string_view()};
   }
-  if (!unknown_.empty()) find_rest(document, item);
+  if (!alike && !unknown_.empty()) find_rest(document, item);
   return cells_;
 }
 

@@ -93,7 +93,8 @@ class TextFinder {
 };
 
 /// Finds the cells of an item. The items of a page usually have the same members in the same order, so usually find()
-/// only compares the member names of an item with those of the previous item.
+/// only looks up the columns' members in the layout of the page or, if there is a column of the type `rest`, compares
+/// the member names of an item with those of the previous item.
 class CellFinder {
  public:
   explicit CellFinder(const Columns& columns);
@@ -118,6 +119,7 @@ class CellFinder {
     std::size_t column;
     bool needs_text;
   };
+  std::vector<Wanted> fields_;        // the columns of fields, without their places
   std::vector<std::size_t> unknown_;  // the places of the members for the column of the type `rest`
   std::string rest_text_;
   std::vector<Wanted> wanted_;  // the wanted members in text order; if a name is repeated, the last member counts

@@ -266,6 +266,7 @@ std::shared_ptr<const Document> read_list(const RequestInfo& request, Answer&& a
   if (pagination == nullptr || kind(pagination) != Value::Kind::object) {
     throw_undecodable(request, *document->info(), document->text(), "the answer has no object `pagination`");
   }
+  document->mark_alike(data);
   return document;
 }
 

@@ -16,6 +16,7 @@
 #include "billcore/error.hpp"
 #include "json/allocator.hpp"
 #include "json/json_scan.hpp"
+#include "json/layout.hpp"
 #include "json/node.hpp"
 
 namespace billcore {
@@ -203,6 +204,8 @@ void Document::read(const Allocator& memory) {
   doc_ = parsed.doc;
   root_ = node(yyjson_doc_get_root(parsed.doc));
 }
+
+void Document::mark_alike(const Node* array) const { layout_ = Layout::mark(val(array)); }
 
 std::string_view Document::raw(const Node* node) const {
   const std::size_t index = index_in(root_, node);

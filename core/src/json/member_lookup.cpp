@@ -1,30 +1,42 @@
 // Finds a member of an object; if several members have the same name, finds the last one.
-#include <bit>
 #include <cstdint>
-#include <cstring>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "base/text.hpp"
+#include "json/layout.hpp"
 #include "json/node.hpp"
 
 namespace billcore::detail {
 namespace {
 
-// The low 32 bits of a name's length, which yyjson stores in 56 bits. A comparison of 32 bits takes one instruction.
-std::uint32_t low_length(const yyjson_val* key) noexcept {
-  static_assert(YYJSON_TAG_BIT == 8);
-  if constexpr (std::endian::native == std::endian::little) {
-    std::uint32_t out = 0;
-    std::memcpy(&out, reinterpret_cast<const char*>(&key->tag) + 1, sizeof out);
-    return out;
-  }
-  return static_cast<std::uint32_t>(key->tag >> YYJSON_TAG_BIT);
+bool read_text(const Node* node, std::string_view& out) noexcept {
+  auto* const string = val(node);
+  if (!yyjson_is_str(string)) return false;
+  out = {unsafe_yyjson_get_str(string), unsafe_yyjson_get_len(string)};
+  return true;
 }
 
-bool is_named(const yyjson_val* key, std::string_view name) noexcept {
-  return key->tag >> YYJSON_TAG_BIT == name.size() && same_bytes(key->uni.str, name.data(), name.size());
+// The following functions are not inlined, so that their callers, the usual case, save no registers.
+
+[[gnu::noinline]] const Node* find(const Layout* layout, const Node* object, std::string_view name) noexcept {
+  return Document::is_alike(object) ? node(layout->find(val(object), name)) : member(object, name);
+}
+
+[[gnu::noinline]] bool find_text(const Layout* layout, const Node* object, std::string_view name,
+                                 std::string_view& out) noexcept {
+  return read_text(find(layout, object, name), out);
+}
+
+[[gnu::noinline]] bool find_int64(const Layout* layout, const Node* object, std::string_view name,
+                                  std::int64_t& out) noexcept {
+  const Node* const found = find(layout, object, name);
+  return found != nullptr && int64(found, out);
+}
+
+// Null also if it takes longer to find the member.
+const Node* find_plain(const Layout* layout, const Node* object, std::string_view name) noexcept {
+  return Document::is_alike(object) ? node(layout->find_plain(val(object), name)) : nullptr;
 }
 
 }  // namespace
@@ -40,16 +52,21 @@ const Node* member(const Node* object, std::string_view name) noexcept {
   return node(found);
 }
 
-bool text_member(const Node* object, std::string_view name, std::string_view& out) noexcept {
-  auto* const found = val(member(object, name));
-  if (!yyjson_is_str(found)) return false;
-  out = {unsafe_yyjson_get_str(found), unsafe_yyjson_get_len(found)};
-  return true;
+bool Document::is_alike(const Node* object) noexcept { return object != nullptr && Layout::is_marked(val(object)); }
+
+const Node* Document::member(const Node* object, std::string_view name) const noexcept {
+  const Node* const found = find_plain(layout_.get(), object, name);
+  return found != nullptr ? found : find(layout_.get(), object, name);
 }
 
-bool int64_member(const Node* object, std::string_view name, std::int64_t& out) noexcept {
-  const Node* const found = member(object, name);
-  return found != nullptr && int64(found, out);
+bool Document::text_member(const Node* object, std::string_view name, std::string_view& out) const noexcept {
+  const Node* const found = find_plain(layout_.get(), object, name);
+  return found != nullptr ? read_text(found, out) : find_text(layout_.get(), object, name, out);
+}
+
+bool Document::int64_member(const Node* object, std::string_view name, std::int64_t& out) const noexcept {
+  const Node* const found = find_plain(layout_.get(), object, name);
+  return found != nullptr ? int64(found, out) : find_int64(layout_.get(), object, name, out);
 }
 
 bool has_members(const Node* object, const std::vector<std::string>& names, std::vector<const Node*>& values) noexcept {

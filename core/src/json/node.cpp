@@ -17,7 +17,7 @@ std::string_view raw_number(const Node* number) noexcept {
 }  // namespace
 
 Value::Kind kind(const Node* node) noexcept {
-  switch (yyjson_get_tag(val(node))) {
+  switch (yyjson_get_tag(val(node)) & (YYJSON_TYPE_MASK | YYJSON_SUBTYPE_MASK)) {
     case YYJSON_TYPE_BOOL | YYJSON_SUBTYPE_TRUE:
     case YYJSON_TYPE_BOOL | YYJSON_SUBTYPE_FALSE:
       return Value::Kind::boolean;

@@ -61,7 +61,7 @@ std::string Value::path() const { return document_->path(node_); }
 std::size_t Value::size() const noexcept { return detail::size(node_); }
 
 std::optional<Value> Value::find(std::string_view name) const {
-  const detail::Node* found = detail::member(node_, name);
+  const detail::Node* found = document_->member(node_, name);
   if (found == nullptr) return std::nullopt;
   return Value(document_, found);
 }

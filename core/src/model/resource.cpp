@@ -26,17 +26,17 @@ std::optional<Value> Resource::nullable(std::string_view field) const {
 // reference to the document, and adding a reference takes longer than reading a field.
 std::int64_t Resource::integer(std::string_view field) const {
   std::int64_t number = 0;
-  return detail::int64_member(value_.node(), field, number) ? number : required(field).integer();
+  return value_.document()->int64_member(value_.node(), field, number) ? number : required(field).integer();
 }
 
 std::string_view Resource::text(std::string_view field) const {
   std::string_view text;
-  return detail::text_member(value_.node(), field, text) ? text : required(field).text();
+  return value_.document()->text_member(value_.node(), field, text) ? text : required(field).text();
 }
 
 std::optional<std::string_view> Resource::nullable_text(std::string_view field) const {
   std::string_view text;
-  if (detail::text_member(value_.node(), field, text)) return text;
+  if (value_.document()->text_member(value_.node(), field, text)) return text;
   if (const auto other = nullable(field)) return other->text();
   return std::nullopt;
 }
@@ -45,7 +45,7 @@ std::string_view Resource::number_text(std::string_view field) const { return re
 
 Id Resource::id_field(std::string_view field) const {
   std::string_view text;
-  return detail::text_member(value_.node(), field, text) ? Id(text) : read_id(required(field));
+  return value_.document()->text_member(value_.node(), field, text) ? Id(text) : read_id(required(field));
 }
 
 Time Resource::time(std::string_view field) const { return read_time(required(field)); }

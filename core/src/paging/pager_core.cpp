@@ -14,22 +14,22 @@ constexpr std::size_t least_window = 18;       // pages
 constexpr std::size_t most_remembered = 4096;  // maximum number of ids in a state, enough for 18 pages of 200 ids
 
 // The `total` of a page: the number of records in the whole list. nullopt if it is not an integer, or negative.
-std::optional<std::int64_t> total_of(const Node* pagination) noexcept {
+std::optional<std::int64_t> total_of(const Value& pagination) noexcept {
   std::int64_t total = 0;
-  if (!int64_member(pagination, "total", total) || total < 0) return std::nullopt;
+  if (!pagination.document()->int64_member(pagination.node(), "total", total) || total < 0) return std::nullopt;
   return total;
 }
 
 // A hash that identifies an item; the ids 7 and "7" differ. 0 for an item without an id.
-std::uint64_t id_hash(const Node* item) {
+std::uint64_t id_hash(const Document& document, const Node* item) {
   std::uint64_t hash = 0;
   std::string_view name;
   std::int64_t number = 0;
-  if (text_member(item, "id", name)) {
+  if (document.text_member(item, "id", name)) {
     hash = text_hash(name);
-  } else if (int64_member(item, "id", number)) {
+  } else if (document.int64_member(item, "id", number)) {
     hash = number_hash(static_cast<std::uint64_t>(number));
-  } else if (const Node* id = member(item, "id"); id != nullptr && kind(id) == Value::Kind::integer) {
+  } else if (const Node* id = document.member(item, "id"); id != nullptr && kind(id) == Value::Kind::integer) {
     hash = text_hash(integer_text(id));
   } else {
     return 0;
@@ -37,11 +37,11 @@ std::uint64_t id_hash(const Node* item) {
   return std::max<std::uint64_t>(hash, 1);
 }
 
-std::vector<std::uint64_t> ids_of(const Node* data) {
+std::vector<std::uint64_t> ids_of(const Document& document, const Node* data) {
   std::vector<std::uint64_t> ids;
   ids.reserve(size(data));
   const Node* item = first(data);
-  for (std::size_t left = size(data); left > 0; --left, item = next(item)) ids.push_back(id_hash(item));
+  for (std::size_t left = size(data); left > 0; --left, item = next(item)) ids.push_back(id_hash(document, item));
   return ids;
 }
 
@@ -232,7 +232,7 @@ void PagerCore::read(const std::shared_ptr<const Document>& document) {
   PageData page{document, {}, Pagination(Value(document, member(document->root(), "pagination")))};
   const auto current = page.pagination.current_page();
   const auto last = page.pagination.total_pages();
-  const auto total = total_of(page.pagination.value().node());
+  const auto total = total_of(page.pagination.value());
   const auto number = plan_.due();
 
   // The list has become shorter if the requested page is after the present last page.
@@ -244,7 +244,7 @@ void PagerCore::read(const std::shared_ptr<const Document>& document) {
   if (size(data) == 0 && number < last) {
     throw Error(ErrorCode::pagination, "the page is empty, yet says that there are " + std::to_string(last) + " pages");
   }
-  auto ids = ids_of(data);
+  auto ids = ids_of(*document, data);
   reserve(ids, page, last > number ? last - number : 0);
   ++fetched_;
   const bool rereading = plan_.is_rereading();

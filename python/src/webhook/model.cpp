@@ -175,7 +175,7 @@ PyObject* get_field(PyObject* self, void* closure) noexcept {
 }  // namespace
 
 py::object try_field(const Value& owner, const Field& field) {
-  const auto* node = detail::member(owner.node(), field.name);
+  const auto* node = owner.document()->member(owner.node(), field.name);
   const auto kind = node == nullptr ? Value::Kind::null : detail::kind(node);
   if (kind == Value::Kind::null && (node == nullptr || field.kind != FieldKind::any)) {
     return field.nullable ? py::none() : py::object();
