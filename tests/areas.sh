@@ -257,7 +257,20 @@ area_valgrind() {
   build_release
   run proof ctest --test-dir build/release/tests/core -R '^(constant-time|secrets)$' --no-tests=error --output-on-failure --timeout 300
   [ "$("$debian" -c "$version" 2>&1)" != "$("$python" -c "$version")" ] || with="$debian"
-  PYTHONPATH="$root/build/release/python" run cost "$with" tests/cost/run.py build/release
+  local rust=() folder
+  if folder="$(bc_rust)"; then
+    (PATH="$folder:$PATH" quietly cost-rust build_cost_rust)
+    rust=(--rust build/cost-rust/release/cost-rust)
+    PATH="$folder:$PATH"
+  fi
+  PYTHONPATH="$root/build/release/python" run cost "$with" tests/cost/run.py build/release "${rust[@]}"
+}
+# Builds the Rust program of tests/cost against the libraries of the release build.
+build_cost_rust() {
+  local prefix="$root/build/cost-prefix" target="$root/build/cost-rust"
+  rm -rf "$prefix"
+  cmake --install build/release --prefix "$prefix" >/dev/null && cd tests/cost/rust &&
+    CARGO_TARGET_DIR="$target" PKG_CONFIG_PATH="$prefix/lib/pkgconfig" cargo rustc --release --quiet -- -L "$root/build/release/tests/cost"
 }
 # deep torture: each allocation and each system call fails in turn
 # Uses the release build, because the interposer of the torture test and AddressSanitizer both replace the allocator.

@@ -1,18 +1,20 @@
 #!/usr/bin/env python3
-"""Counts what each operation and its limit cost a processor: run.py BUILD [--write]
+"""Counts what each operation and its limit cost a processor: run.py BUILD [--rust PROGRAM] [--write]
 
-BUILD is an optimised build with the programs of this folder. The limit of an operation is the cost of the same work
-done without billcore, with only OpenSSL's SHA-256 functions or only libcurl and yyjson; it is counted in the same
-run. The counts are those of Callgrind: instructions, misses of a cache of 32 KiB for instructions and of one for data
-(8 ways, lines of 64 bytes, as in most processors), mispredicted branches, and calls of allocators. Before each call of
-a row named "cold", other code and data, of 64 KiB each, run through these caches, so that the row counts each line that
-a call touches. costs.json stores how much an operation needs beyond its limit. The run fails if a count of an operation
-has grown by more than its tolerance; it then names the profile, for callgrind_annotate. --write stores the new counts.
-The message of a commit that changes costs.json must explain the change.
+BUILD is an optimised build with the programs of this folder, and PROGRAM is the program of the folder rust. The limit
+of an operation is the cost of the same work done without billcore, with only OpenSSL's SHA-256 functions or only
+libcurl and yyjson; it is counted in the same run. The counts are those of Callgrind: instructions, misses of a cache of
+32 KiB for instructions and of one for data (8 ways, lines of 64 bytes, as in most processors), mispredicted branches,
+and calls of allocators. Before each call of a row named "cold", other code and data, of 64 KiB each, run through these
+caches, so that the row counts each line that a call touches. costs.json stores how much an operation needs beyond its
+limit. The run fails if a count of an operation has grown by more than its tolerance; it then names the profile, for
+callgrind_annotate. --write stores the new counts. The message of a commit that changes costs.json must explain the
+change.
 """
 
 from __future__ import annotations
 
+import argparse
 import json
 import platform
 import re
@@ -141,18 +143,23 @@ def write_inputs(folder: Path) -> None:
             (answers / f"GET {place}{pages}+orders?page={number}").write_bytes(answer)
 
 
-def count(build: Path) -> dict[str, Cost]:
+def count(build: Path, rust: Path | None) -> dict[str, Cost]:
     programs, folder = build / "tests" / "cost", build / "cost"
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir()
     write_inputs(folder)
     peer = {"LD_PRELOAD": str(programs / "libcost-peer.so"), "PYTHONPATH": str(build / "python")}
-    # A relative path, because the length of a path moves the stack and the heap, and so changes the misses.
+    # Relative paths, because the length of a path moves the stack and the heap, and so changes the misses.
     (folder / "cost-native").symlink_to(programs / "cost-native")
-    return {
+    costs = {
         **counted(folder, ["./cost-native"]),
         **counted(folder, [sys.executable, str(FOLDER / "python_rows.py")], **peer),
     }
+    if rust is not None:
+        (folder / "cost-rust").symlink_to(rust)
+        libraries = {"LD_LIBRARY_PATH": f"{build / 'capi'}:{programs}"}
+        costs |= counted(folder, ["./cost-rust"], LD_PRELOAD=peer["LD_PRELOAD"], **libraries)
+    return costs
 
 
 def limit_of(row: str, costs: dict[str, Cost]) -> Cost:
@@ -194,22 +201,33 @@ def line_of(row: str, cost: Cost, limit: Cost | None) -> str:
     return f"{row:20}{numbers}{ratio}{cost.allocations:13.2f}"
 
 
-def made_with(build: Path) -> dict[str, str]:
-    """Returns the machine, compiler and Python version. The stored counts hold only for the same machine, compiler and
-    Python version, because the executed instructions depend on all three."""
+def made_with(build: Path, with_rust: bool) -> dict[str, str]:
+    """Returns the machine, the compilers and the Python version. The stored counts hold only for the same ones, because
+    the executed instructions depend on all of them."""
+
+    def version(program: str) -> str:
+        return subprocess.run([program, "--version"], check=True, capture_output=True, text=True).stdout.splitlines()[0]
+
     cache = (build / "CMakeCache.txt").read_text("utf-8")
     compiler = re.search(r"^CMAKE_CXX_COMPILER:\w+=(.*)$", cache, re.MULTILINE)
     assert compiler, "not a build folder"
-    version = subprocess.run([compiler[1], "--version"], check=True, capture_output=True, text=True).stdout
-    return {"machine": platform.machine(), "compiler": version.splitlines()[0], "python": platform.python_version()}
+    here = {"machine": platform.machine(), "compiler": version(compiler[1]), "python": platform.python_version()}
+    return here | ({"rust": version("rustc")} if with_rust else {})
 
 
 def main() -> int:
-    build = Path(sys.argv[1]).resolve()
-    costs = count(build)
+    parser = argparse.ArgumentParser(description="Counts what each operation and its limit cost a processor.")
+    parser.add_argument("build", type=Path, metavar="BUILD")
+    parser.add_argument("--rust", type=Path, metavar="PROGRAM")
+    parser.add_argument("--write", action="store_true")
+    given = parser.parse_args()
+    build, rust = given.build.resolve(), given.rust and given.rust.resolve()
+    if given.write and rust is None:
+        parser.error("--write needs --rust: it stores all rows")
+    costs = count(build, rust)
     limits = {row: limit_of(row, costs) for row in costs if not row.startswith("limit ")}
-    here = made_with(build)
-    if "--write" in sys.argv:
+    here = made_with(build, rust is not None)
+    if given.write:
         rows = {row: stored_row(costs[row], limit) for row, limit in limits.items()}
         COSTS.write_text(json.dumps({"made_with": here, "rows": rows}, indent=1) + "\n", "utf-8")
     stored = json.loads(COSTS.read_text("utf-8"))
@@ -220,8 +238,9 @@ def main() -> int:
         if row not in limits:
             print()
             continue
-        parts = list(here) if row.startswith("Python ") else ["machine", "compiler"]
-        if other := [part for part in parts if here[part] != stored["made_with"][part]]:
+        language = {"Python": ["python"], "Rust": ["rust"]}.get(row.partition(" ")[0], [])
+        parts = ["machine", "compiler", *language]
+        if other := [part for part in parts if here[part] != stored["made_with"].get(part)]:
             print(f"  (not held: stored with another {' and '.join(other)})")
             continue
         wrong = [f"{COSTS.name} does not have it: store it with --write"]

@@ -29,6 +29,7 @@ in_each_form() {
 
 step format, clippy, rustdoc
 in_each cargo fmt --check
+for program in bench cost; do cargo fmt --check --manifest-path "$root/tests/$program/rust/Cargo.toml"; done
 if cargo clippy --version >/dev/null 2>&1; then
   clippy() { cargo clippy --quiet --all-targets "$@" -- --deny warnings; }
   in_each_form clippy
