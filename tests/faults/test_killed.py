@@ -50,6 +50,8 @@ def test_every_outcome_is_told(world: World, language: str, ends: int) -> None:
     with subprocess.Popen([*program(language), *given], stdout=subprocess.PIPE, env=clean_environment()) as process:
         assert process.stdout is not None
         for line in process.stdout:
+            if not line.endswith(b"\n"):
+                break  # the program was killed while it wrote this line
             word, number, *known = line.decode().split()
             if word == "begin":
                 begun.add(int(number))
