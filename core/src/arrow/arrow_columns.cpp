@@ -138,7 +138,7 @@ CellFinder::CellFinder(const Columns& columns) : columns_(columns), cells_(colum
     needs_text_ = needs_text_ || has_text(chosen[i].type);
     if (chosen[i].type == whole) whole_ = i;
     if (chosen[i].type == rest) rest_ = i;
-    if (is_of_a_field(chosen[i])) fields_.push_back({0, i, has_text(chosen[i].type)});
+    if (is_of_a_field(chosen[i])) fields_.push_back(i);
   }
 }
 
@@ -159,7 +159,7 @@ void CellFinder::learn(const Node* item) {
       return column.name == name && is_of_a_field(column);
     });
     if (found == chosen.end()) continue;
-    wanted_.push_back({place, static_cast<std::size_t>(found - chosen.begin()), has_text(found->type)});
+    wanted_.push_back({place, static_cast<std::size_t>(found - chosen.begin())});
   }
   values_.resize(names_.size());
   std::unordered_set<std::string_view> later;  // if a name is repeated, the last member counts
@@ -173,24 +173,30 @@ std::span<const Cell> CellFinder::find(const Document& document, const Node* ite
     throw value_error(ErrorCode::decode, document.path(item),
                       std::string("is ") + kind_name(kind(item)) + ", not an object");
   }
-  const bool alike = !rest_ && Document::is_alike(item);
-  if (!alike && !has_members(item, names_, values_)) {
-    learn(item);
-    static_cast<void>(has_members(item, names_, values_));
-  }
   std::fill(cells_.begin(), cells_.end(), Cell());
   if (whole_) {
     cells_[*whole_] = {item, texts_.item(document, item)};
   } else if (needs_text_ && !texts_.knows_where()) {
     static_cast<void>(texts_.item(document, item));
   }
-  for (const auto& [place, column, needs_text] : alike ? fields_ : wanted_) {
-    const auto* value = alike ? document.member(item, columns_.chosen()[column].name) : values_[place];
-    if (value == nullptr) continue;
-    cells_[column] = {value, needs_text ? texts_.value(document, value) : std::string_view()};
+  if (!rest_ && Document::is_alike(item)) {
+    for (const auto column : fields_) {
+      put(document, document.member(item, columns_.chosen()[column].name), column);
+    }
+    return cells_;
   }
-  if (!alike && !unknown_.empty()) find_rest(document, item);
+  if (!has_members(item, names_, values_)) {
+    learn(item);
+    static_cast<void>(has_members(item, names_, values_));
+  }
+  for (const auto& [place, column] : wanted_) put(document, values_[place], column);
+  if (!unknown_.empty()) find_rest(document, item);
   return cells_;
+}
+
+void CellFinder::put(const Document& document, const Node* value, std::size_t column) {
+  const bool needs_text = value != nullptr && has_text(columns_.chosen()[column].type);
+  cells_[column] = {value, needs_text ? texts_.value(document, value) : std::string_view()};
 }
 
 void CellFinder::find_rest(const Document& document, const Node* item) {

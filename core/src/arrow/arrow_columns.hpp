@@ -104,6 +104,8 @@ class CellFinder {
 
  private:
   void learn(const Node* item);
+  /// value: null if the item does not have the member.
+  void put(const Document& document, const Node* value, std::size_t column);
   void find_rest(const Document& document, const Node* item);
 
   const Columns& columns_;
@@ -117,9 +119,8 @@ class CellFinder {
   struct Wanted {
     std::size_t place;
     std::size_t column;
-    bool needs_text;
   };
-  std::vector<Wanted> fields_;        // the columns of fields, without their places
+  std::vector<std::size_t> fields_;   // the columns that are members
   std::vector<std::size_t> unknown_;  // the places of the members for the column of the type `rest`
   std::string rest_text_;
   std::vector<Wanted> wanted_;  // the wanted members in text order; if a name is repeated, the last member counts

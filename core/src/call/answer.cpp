@@ -113,7 +113,7 @@ std::string unread_text(const RequestInfo& request, const Answer& answer) {
   return one_line(scrub(answer.unread, request.settings.api_key), shown_body);
 }
 
-std::shared_ptr<const Document> parse_body(const RequestInfo& request, Answer&& answer) {
+std::shared_ptr<Document> parse_body(const RequestInfo& request, Answer&& answer) {
   require_readable(request, answer);
   const auto text = SharedText::own(std::move(answer.body));
   if (const auto problem = problem_of_extent(text.text); !problem.empty()) {

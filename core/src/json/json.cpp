@@ -144,8 +144,8 @@ Document::Document(Private, SharedText text, std::string prefix, std::shared_ptr
 
 Document::~Document() { yyjson_doc_free(static_cast<yyjson_doc*>(doc_)); }
 
-std::shared_ptr<const Document> Document::parse(SharedText text, std::string prefix,
-                                                std::shared_ptr<const ResponseInfo> info) {
+std::shared_ptr<Document> Document::parse(SharedText text, std::string prefix,
+                                          std::shared_ptr<const ResponseInfo> info) {
   auto document = std::make_shared<Document>(Private{}, std::move(text), std::move(prefix), std::move(info));
   document->read(heap_allocator());
   return document;
@@ -156,8 +156,8 @@ std::shared_ptr<Document> Document::make_in(Block& block, SharedText text, std::
                                         std::move(info));
 }
 
-std::shared_ptr<const Document> Document::parse_answer(const std::shared_ptr<DocumentPool>& pool, SharedText text,
-                                                       std::shared_ptr<const ResponseInfo> info) {
+std::shared_ptr<Document> Document::parse_answer(const std::shared_ptr<DocumentPool>& pool, SharedText text,
+                                                 std::shared_ptr<const ResponseInfo> info) {
   const auto size = usual_size(text.text.size());
   Block* const block = size > DocumentPool::largest_kept ? nullptr : DocumentPool::take(pool, size);
   if (block == nullptr) return parse(std::move(text), {}, std::move(info));
@@ -205,7 +205,7 @@ void Document::read(const Allocator& memory) {
   root_ = node(yyjson_doc_get_root(parsed.doc));
 }
 
-void Document::mark_alike(const Node* array) const { layout_ = Layout::mark(val(array)); }
+void Document::mark_alike(const Node* array) { layout_ = Layout::mark(val(array)); }
 
 std::string_view Document::raw(const Node* node) const {
   const std::size_t index = index_in(root_, node);

@@ -47,17 +47,18 @@ std::unique_ptr<const Layout> Layout::mark(yyjson_val* array) {
 }
 
 const yyjson_val* Layout::find(const yyjson_val* object, std::string_view name) const noexcept {
+  const auto wanted = static_cast<std::uint32_t>(name.size());
+  const yyjson_val* found = nullptr;
+  const yyjson_val* key = name_at(object, plain_ - 1);
+  for (std::size_t place = plain_; place < count_; ++place) {
+    key = next_of(key + 1);
+    if (lengths_[place] == wanted && is_named(key, name)) found = key + 1;
+  }
+  if (found != nullptr) return found;
   for (std::size_t place = last_[hash(name.size())]; place != none; place = before_[place]) {
-    const yyjson_val* const key = place < plain_ ? name_at(object, place) : behind_plain(object, place);
-    if (is_named(key, name)) return key + 1;
+    if (place < plain_ && is_named(name_at(object, place), name)) return name_at(object, place) + 1;
   }
   return nullptr;
-}
-
-const yyjson_val* Layout::behind_plain(const yyjson_val* object, std::size_t place) const noexcept {
-  const yyjson_val* key = name_at(object, plain_ - 1);
-  for (std::size_t at = plain_; at <= place; ++at) key = next_of(key + 1);
-  return key;
 }
 
 }  // namespace billcore::detail

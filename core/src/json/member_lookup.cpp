@@ -17,7 +17,8 @@ bool read_text(const Node* node, std::string_view& out) noexcept {
   return true;
 }
 
-// The following functions are not inlined, so that their callers, the usual case, save no registers.
+// The compiler must not inline the following functions: their callers need them seldom, and without them need no stack
+// frame.
 
 [[gnu::noinline]] const Node* find(const Layout* layout, const Node* object, std::string_view name) noexcept {
   return Document::is_alike(object) ? node(layout->find(val(object), name)) : member(object, name);
@@ -34,7 +35,7 @@ bool read_text(const Node* node, std::string_view& out) noexcept {
   return found != nullptr && int64(found, out);
 }
 
-// Null also if it takes longer to find the member.
+// Returns null also for a member that only find() finds.
 const Node* find_plain(const Layout* layout, const Node* object, std::string_view name) noexcept {
   return Document::is_alike(object) ? node(layout->find_plain(val(object), name)) : nullptr;
 }

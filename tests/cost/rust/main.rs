@@ -1,6 +1,6 @@
-//! Runs the operations in Rust while Callgrind counts instructions: cost-rust FOLDER. FOLDER contains the files that
-//! native.cpp reads. LD_PRELOAD must name the library cost-peer, which the program is linked with. Prints how often each
-//! operation was performed.
+//! Performs the operations of tests/cost in Rust while Callgrind counts what they execute. Usage: cost-rust FOLDER. FOLDER
+//! contains the files that native.cpp reads. Prints how often the program performed each operation. The caller must load
+//! the library cost-peer with LD_PRELOAD: only then its send() replaces that of the C library.
 
 use std::error::Error;
 use std::ffi::{CString, c_char, c_int};
@@ -20,13 +20,14 @@ unsafe extern "C" {
     fn cost_end(name: *const c_char);
 }
 
-/// Lets Callgrind count the instructions of `run`, which performs the operation that often.
+/// Lets Callgrind count what `run` does. operations: how often `run` performs the operation.
 fn count(name: &str, operations: usize, mut run: impl FnMut() -> Outcome<()>) -> Outcome<()> {
-    run()?; // is not counted, because it does one-time work
+    run()?; // not counted, because the first run does one-time work
     let shown = CString::new(name)?;
-    // SAFETY: Callgrind reads the name before cost_end() returns.
+    // SAFETY: the program has only one thread.
     unsafe { cost_begin() };
     let outcome = run();
+    // SAFETY: the name ends with a NUL, and Callgrind reads it before cost_end() returns.
     unsafe { cost_end(shown.as_ptr()) };
     outcome?;
     println!("{name} {operations}");
@@ -47,7 +48,7 @@ fn repeated(times: usize, mut call: impl FnMut() -> Outcome<bool>) -> impl FnMut
 fn main() -> Outcome<()> {
     let folder = std::env::args().nth(1).ok_or("usage: cost-rust FOLDER")?;
     let answers = CString::new(format!("{folder}/answers"))?;
-    // SAFETY: the text ends with a NUL, and the peer copies it.
+    // SAFETY: the path ends with a NUL, and cost_listen() copies it.
     let port = unsafe { cost_listen(answers.as_ptr()) };
 
     let body = fs::read(format!("{folder}/900/body"))?;

@@ -31,14 +31,14 @@ class Document {
   /// Parses strictly by RFC 8259; throws Error(decode) for invalid UTF-8, a BOM, a lone surrogate or text after the
   /// value. `prefix` is prepended to the paths of the document's values, so that a detached copy of `data` still
   /// reports `data.price`.
-  static std::shared_ptr<const Document> parse(SharedText text, std::string prefix = {},
-                                               std::shared_ptr<const ResponseInfo> info = nullptr);
+  static std::shared_ptr<Document> parse(SharedText text, std::string prefix = {},
+                                         std::shared_ptr<const ResponseInfo> info = nullptr);
   /// As parse(), with memory from `pool`. parse_copy() also copies the text into that memory.
   static std::shared_ptr<const Document> parse_in(const std::shared_ptr<DocumentPool>& pool, SharedText text);
   static std::shared_ptr<const Document> parse_copy(const std::shared_ptr<DocumentPool>& pool, std::string_view text);
   /// As parse(), with memory from `pool` if the pool has enough free memory.
-  static std::shared_ptr<const Document> parse_answer(const std::shared_ptr<DocumentPool>& pool, SharedText text,
-                                                      std::shared_ptr<const ResponseInfo> info);
+  static std::shared_ptr<Document> parse_answer(const std::shared_ptr<DocumentPool>& pool, SharedText text,
+                                                std::shared_ptr<const ResponseInfo> info);
   ~Document();
   Document(const Document&) = delete;
   Document& operator=(const Document&) = delete;
@@ -49,14 +49,16 @@ class Document {
   [[nodiscard]] const std::shared_ptr<const ResponseInfo>& info() const noexcept { return info_; }
   [[nodiscard]] std::string_view raw(const Node* node) const;
   [[nodiscard]] std::string path(const Node* node) const;
-  /// As detail::member(), for an object of this document, but faster if mark_alike() has marked the object.
+  /// Returns a member of an object of this document, as detail::member() does; faster if mark_alike() has marked the
+  /// object.
   [[nodiscard]] const Node* member(const Node* object, std::string_view name) const noexcept;
-  /// Return true when the member is a string (text_member), or a whole number within 64 signed bits (int64_member).
+  /// Write the member to `out` and return true if it is a string (text_member), or a whole number within 64 signed bits
+  /// (int64_member).
   [[nodiscard]] bool text_member(const Node* object, std::string_view name, std::string_view& out) const noexcept;
   [[nodiscard]] bool int64_member(const Node* object, std::string_view name, std::int64_t& out) const noexcept;
-  /// Marks the objects of an array of this document that have alike members, so that these members are found faster.
-  /// Call it only while nothing else uses the document.
-  void mark_alike(const Node* array) const;
+  /// Marks the objects of an array of this document whose members are alike, so that member() finds these members
+  /// faster. Call it once, before another thread uses the document.
+  void mark_alike(const Node* array);
   [[nodiscard]] static bool is_alike(const Node* object) noexcept;
 
  private:
@@ -76,7 +78,7 @@ class Document {
   std::shared_ptr<const ResponseInfo> info_;
   void* doc_ = nullptr;
   const Node* root_ = nullptr;
-  mutable std::unique_ptr<const Layout> layout_;  // of the objects that mark_alike() has marked
+  std::unique_ptr<const Layout> layout_;  // of the objects that mark_alike() has marked
   // Position of the last raw() lookup: token number and byte offset, 32 bits each. A series of lookups in text order
   // scans the text only once.
   mutable std::atomic<std::uint64_t> last_found_{0};
