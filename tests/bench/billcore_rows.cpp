@@ -230,9 +230,30 @@ class CppMany : public Row {
   int at_once_;
 };
 
+class Charge : public Row {
+ public:
+  explicit Charge(const Server& server) : client_(options_of(server, 8, true)) {}
+  std::size_t run(std::size_t count) override {
+    std::size_t total = 0;
+    while (count-- > 0) {
+      billcore::Charge what;
+      what.product_id = product_id;
+      what.amount = amount;
+      const auto order = client_.subscriptions().charge(id, what);
+      total += static_cast<std::size_t>(order.total()) + order.id().text().size() + order.state().size();
+    }
+    return total;
+  }
+  std::string show() override { return std::to_string(run(1)); }
+
+ private:
+  billcore::Client client_;
+};
+
 }  // namespace
 
 std::unique_ptr<Row> make_billcore(std::string_view name, const Server& server, int at_once) {
+  if (name == "cpp_charge") return std::make_unique<Charge>(server);
   if (name == "cpp_many") return std::make_unique<CppMany>(server, at_once);
   if (name == "cpp") return std::make_unique<Ours<Cpp>>(server, at_once);
   if (name == "c") return std::make_unique<Ours<C>>(server, at_once);

@@ -35,11 +35,18 @@ def _package() -> str:
     )
 
 
+def _processor(cpu: str) -> str:
+    """Names a processor; the family and the model distinguish those whose virtual machine says only their maker."""
+    found = dict(re.findall(r"^(model name|cpu family|model)\s*: (.*)$", cpu, re.MULTILINE))
+    if "cpu family" not in found:
+        return platform.machine()
+    return f"{found['model name']} (family {found['cpu family']} model {found['model']})"
+
+
 def facts(peers: Iterable[str]) -> dict[str, str]:
     cpu = Path("/proc/cpuinfo").read_text("utf-8")
-    model = re.search(r"^model name\s*: (.*)$", cpu, re.MULTILINE)
     return {
-        "cpu": model[1] if model else platform.machine(),
+        "cpu": _processor(cpu),
         "sha_extensions": "yes" if re.search(r"\b(sha_ni|sha2)\b", cpu) else "no",
         "compiler": first_line("c++", "--version"),
         "openssl": re.sub(r" \(Library.*", "", first_line("openssl", "version")),
@@ -50,10 +57,14 @@ def facts(peers: Iterable[str]) -> dict[str, str]:
     }
 
 
+def libcurl() -> str:
+    return first_line("curl-config", "--version").removeprefix("libcurl ")
+
+
 def facts_of_clients(peers: Iterable[str]) -> dict[str, str]:
     """Returns the result of facts(), and the versions of libcurl and Go."""
     return {
         **facts(peers),
-        "libcurl": first_line("curl-config", "--version").removeprefix("libcurl "),
+        "libcurl": libcurl(),
         "go": first_line("go", "env", "GOVERSION").removeprefix("go"),
     }

@@ -1,4 +1,5 @@
 // The limit of the tables rest and pages: the fastest possible programs, which use only libcurl and yyjson.
+#include <cstdlib>
 #include <memory>
 #include <mutex>
 #include <vector>
@@ -129,9 +130,54 @@ class Threads : public Row {
   turns::Team team_;
 };
 
+// Sends the request that billcore sends for a charge.
+class Charge : public Row {
+ public:
+  explicit Charge(const Server& server) : handle_(server) {
+    for (const auto& header : {"X-API-KEY: " + std::string(turns::api_key), std::string("Accept: application/json"),
+                               std::string("Content-Type: application/json"), std::string("Expect:")}) {
+      headers_ = curl_slist_append(headers_, header.c_str());
+    }
+    handle_.set_url(url_of(server) + "/order");
+    curl_easy_setopt(handle_.easy(), CURLOPT_HTTPHEADER, headers_);
+  }
+  ~Charge() override { curl_slist_free_all(headers_); }
+  Charge(const Charge&) = delete;
+  Charge& operator=(const Charge&) = delete;
+
+  std::size_t run(std::size_t count) override {
+    std::size_t total = 0;
+    while (count-- > 0) total += charge();
+    return total;
+  }
+  std::string show() override { return std::to_string(charge()); }
+
+ private:
+  std::size_t charge() {
+    yyjson_mut_doc* document = yyjson_mut_doc_new(nullptr);
+    yyjson_mut_val* root = yyjson_mut_obj(document);
+    yyjson_mut_doc_set_root(document, root);
+    yyjson_mut_obj_add_sint(document, root, "product_id", product_id);
+    yyjson_mut_obj_add_sint(document, root, "amount", amount);
+    std::size_t length = 0;
+    const std::unique_ptr<char, void (*)(void*)> text(yyjson_mut_write(document, 0, &length), std::free);
+    yyjson_mut_doc_free(document);
+    curl_easy_setopt(handle_.easy(), CURLOPT_POSTFIELDSIZE, static_cast<long>(length));
+    curl_easy_setopt(handle_.easy(), CURLOPT_POSTFIELDS, text.get());
+    handle_.perform();
+    const auto answer = by_hand::parse(handle_.body());
+    yyjson_val* data = yyjson_obj_get(yyjson_doc_get_root(answer.get()), "data");
+    return by_hand::number(data, "total") + by_hand::text(data, "id").size() + by_hand::text(data, "state").size();
+  }
+
+  Handle handle_;
+  curl_slist* headers_ = nullptr;
+};
+
 }  // namespace
 
 std::unique_ptr<Row> make_raw(std::string_view name, const Server& server, int at_once) {
+  if (name == "raw_charge") return std::make_unique<Charge>(server);
   const Reader reader = name != "raw" ? Reader{read_fields, show_fields} : Reader{read_body, show_body};
   if (at_once == 1) return std::make_unique<Easy>(server, reader);
   if (name == "raw_threads") return std::make_unique<Threads>(server, at_once, reader);

@@ -4,6 +4,7 @@ the README and the chart beside it."""
 from __future__ import annotations
 
 import argparse
+import re
 import shutil
 import sys
 from collections.abc import Callable, Sequence
@@ -13,7 +14,7 @@ from pathlib import Path
 import billcore
 
 from . import plot
-from .tables import Table, targets_markdown
+from .tables import Table, ratios_of, targets_markdown
 
 HERE = Path(__file__).resolve().parent
 
@@ -45,12 +46,16 @@ def _write_readme(area: str, tables: list[Table], facts: dict[str, str]) -> None
     path = HERE / "README.md"
     begin, end = f"<!-- {area}: written by run.sh {area} --write-readme -->", f"<!-- {area}: end -->"
     before, found, rest = path.read_text("utf-8").partition(begin)
-    _, closed, after = rest.partition(end)
+    old, closed, after = rest.partition(end)
     if not (found and closed):
         raise RuntimeError("README.md lacks the marks around the table")
+    # The table has the ratios of two processors: those of this run, and those of the last run on another one.
+    same = old.strip().startswith(f"Measured on: cpu {facts['cpu']},")
+    where = re.search(r"^The other processor: (.*)$" if same else r"^Measured on: (.*)$", old, re.MULTILINE)
     part = _measured_on(facts)
-    if any(table.targets for table in tables):
-        part += f"\n\n{targets_markdown(tables)}"
+    if where:
+        part += f"\n\nThe other processor: {where[1]}"
+    part += f"\n\n{targets_markdown(tables, ratios_of(old, 4 if same else 3) if where else {})}"
     path.write_text(f"{before}{begin}\n\n{part}\n\n{end}{after}", "utf-8")
 
 

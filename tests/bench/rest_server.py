@@ -8,7 +8,7 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
-from .bodies import filled
+from .bodies import filled, spelled
 from .nginx import ACCOUNT, Nginx
 from .turns import ROOT
 
@@ -22,7 +22,10 @@ ssl_certificate {folder}/server.pem;
 ssl_certificate_key {folder}/server.key;
 ssl_protocols TLSv1.2 TLSv1.3;
 open_file_cache max=16 inactive=1h;
-server {{ listen 127.0.0.1:{plain}; }}
+server {{
+  listen 127.0.0.1:{plain};
+  location ~ /order$ {{ return 201 '{order}'; }}
+}}
 server {{ listen 127.0.0.1:{tls} ssl; }}
 server {{
   listen 127.0.0.1:{http2} ssl http2;
@@ -31,12 +34,21 @@ server {{
 """
 
 
+def _example(name: str) -> dict[str, Any]:
+    return json.loads((ROOT / "tests/fixtures/wire/_examples.json").read_text("utf-8"))[name]  # type: ignore[no-any-return]
+
+
 def answer() -> tuple[bytes, str]:
     """Returns the body that nginx sends, and the fields that contenders read from it."""
-    examples = json.loads((ROOT / "tests/fixtures/wire/_examples.json").read_text("utf-8"))
-    subscription: dict[str, Any] = examples["Subscription"]
+    subscription = _example("Subscription")
     body = filled({"data": subscription}, subscription["metadata"], SIZE)
     return body, "\t".join(subscription[name] for name in ("id", "reference_id", "status"))
+
+
+def order() -> tuple[str, int]:
+    """Returns the body that nginx sends after a charge, and the sum that contenders read from it."""
+    made = _example("Order")
+    return spelled({"data": made}).decode(), made["total"] + len(made["id"]) + len(made["state"])
 
 
 class Authority:
@@ -59,11 +71,17 @@ class Authority:
         subprocess.run(["openssl", *arguments], cwd=self.folder, check=True, capture_output=True)
 
 
+def _quoted(text: str) -> str:
+    """Quotes a text for nginx's configuration, which Python formats."""
+    return text.replace("\\", "\\\\").replace("{", "{{").replace("}", "}}")
+
+
 class RestServer(Nginx):
-    """Answers every request for a subscription with `body`. base_urls: maps each transport to its URL."""
+    """Answers every request for a subscription with `body`, and over plain HTTP every charge with an order. base_urls:
+    maps each transport to its URL."""
 
     def __init__(self, folder: Path, authority: Authority, body: bytes) -> None:
-        super().__init__(folder, HTTP, list(TRANSPORTS))
+        super().__init__(folder, HTTP.replace("{order}", _quoted(order()[0])), list(TRANSPORTS))
         for name in ("server.pem", "server.key"):
             shutil.copy(authority.folder / name, folder)
         answers = self.root / ACCOUNT / "subscription"

@@ -14,8 +14,9 @@ from .turns import Contestant, started
 
 @dataclass(frozen=True)
 class Place:
-    """What a row of a table measures. count, warm: the numbers of the protocol's command `run`. shows, reads: what the
-    contender must answer to `show`, and the total length that one run must read. repeat: runs in each round."""
+    """What a row of a table measures. count, warm: the numbers of the protocol's command `run`; if warm is 0, the
+    command is `cold`. shows, reads: what the contender must answer to `show`, and the total length that one run must
+    read. repeat: runs in each round."""
 
     contender: str
     url: str
@@ -50,7 +51,11 @@ def measure(
 
 
 def _run(contestants: Mapping[str, Contestant], place: Place) -> Sample:
-    turn = contestants[place.contender].run(place.url, place.at_once, place.count, place.warm)
+    contestant = contestants[place.contender]
+    if place.warm:
+        turn = contestant.run(place.url, place.at_once, place.count, place.warm)
+    else:
+        turn = contestant.cold(place.url, place.at_once, place.count)
     if turn.read != place.reads:
         raise RuntimeError(f"{place.contender} has read {turn.read} instead of {place.reads}")
     return turn.wall, turn.cpu

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from statistics import median
@@ -132,7 +133,31 @@ class Table:
         return lines
 
 
-def targets_markdown(tables: Sequence[Table]) -> str:
-    """Returns one table of all targets."""
-    heading = ["measured", "ours", "limit or best other", "ratio", "target", ""]
-    return _markdown(heading, range(3, 4), [line for table in tables for line in table.comparisons()])
+def _lines(markdown: str) -> list[list[str]]:
+    """Returns the cells of each line of a Markdown table, without the heading."""
+    return [[cell.strip() for cell in line.split("|")[1:-1]] for line in markdown.splitlines() if line[:1] == "|"][2:]
+
+
+def _compared(lines: list[list[str]]) -> list[tuple[str, ...]]:
+    """Returns for each line of comparisons what it compares, without the measured numbers."""
+    found, title = [], ""
+    for line in lines:
+        title = line[0] or title
+        found.append((title, *(re.sub(r": [\d.,]+ (\D+)$", r", \1", cell) for cell in line[1:3])))
+    return found
+
+
+def targets_markdown(tables: Sequence[Table], other: dict[tuple[str, ...], str]) -> str:
+    """Returns one table of all targets. other: the ratios on another processor, by what they compare."""
+    heading = ["measured", "ours", "limit or best other", "ratio", "on the other processor", "target", ""]
+    lines = [line for table in tables for line in table.comparisons()]
+    for line, compared in zip(lines, _compared(lines), strict=True):
+        line.insert(4, other.get(compared, ""))
+    return _markdown(heading, range(3, 5), lines)
+
+
+def ratios_of(markdown: str, column: int = 3) -> dict[tuple[str, ...], str]:
+    """Returns the ratios in a table of targets_markdown(), by what they compare. column: 4 for the other
+    processor's."""
+    lines = _lines(markdown)
+    return {compared: line[column] for compared, line in zip(_compared(lines), lines, strict=True) if line[column]}

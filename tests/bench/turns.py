@@ -4,6 +4,7 @@ A contender prints `ready`, and then answers each command line:
 
     show URL AT_ONCE              the values that one measured operation reads
     run URL AT_ONCE COUNT WARM    nanoseconds, nanoseconds of processor time, sum of the lengths read
+    cold URL AT_ONCE COUNT        the same, with COUNT times one operation and cold caches; only of native contenders
     late URL 1 MILLISECONDS       the same for a GET that must run into this time-out (the lengths are 0)
 
 AT_ONCE is the number of requests in flight. Before the measured operations, the contender performs WARM operations,
@@ -90,6 +91,9 @@ class Contestant:
 
     def run(self, base_url: str, at_once: int, count: int, warm: int) -> Turn:
         return Turn(*map(int, self._ask("run", base_url, at_once, count, warm).split()))
+
+    def cold(self, base_url: str, at_once: int, count: int) -> Turn:
+        return Turn(*map(int, self._ask("cold", base_url, at_once, count).split()))
 
     def late(self, base_url: str, milliseconds: int) -> Turn:
         return Turn(*map(int, self._ask("late", base_url, 1, milliseconds).split()))

@@ -9,7 +9,8 @@
 #include <cstring>
 #include <new>
 
-/// Runs 64 KiB of code and reads 64 KiB of data: twice as much as each of the caches holds that run.py simulates.
+/// Runs `size` bytes of code and reads as many bytes of data.
+template <std::size_t size>
 class Eviction {
  public:
   Eviction() {
@@ -33,7 +34,6 @@ class Eviction {
   }
 
  private:
-  static constexpr std::size_t size = std::size_t{64} << 10U;
   // An instruction that does nothing, and one that returns.
 #if defined(__x86_64__)
   static constexpr std::array<unsigned char, 8> nothing{0x0F, 0x1F, 0x84, 0, 0, 0, 0, 0};
