@@ -86,6 +86,7 @@ def places(folder: Path, rest: str, pages: str, count: int) -> dict[tuple[str, s
             0,
             shows.get(key, "900"),
             reads.get(key, 900) * count,
+            cold=True,
         )
         for key, operation in OPERATIONS.items()
         for row, (name, _) in operation.rows.items()

@@ -36,7 +36,7 @@ def _package() -> str:
 
 
 def _processor(cpu: str) -> str:
-    """Names a processor; the family and the model distinguish those whose virtual machine says only their maker."""
+    """Names the processor, with its family and model, because some virtual machines name only its maker."""
     found = dict(re.findall(r"^(model name|cpu family|model)\s*: (.*)$", cpu, re.MULTILINE))
     if "cpu family" not in found:
         return platform.machine()

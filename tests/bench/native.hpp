@@ -3,16 +3,16 @@
 
 #include "turns.hpp"
 
-/// GETs of a subscription, and charges of it. at_once: number of requests in flight.
+/// GETs and charges of one subscription. at_once: number of requests in flight.
 namespace rest {
 
 inline constexpr std::string_view subscription = "/subscription/sub_1001";
 inline constexpr std::string_view id = "sub_1001";
-inline constexpr int product_id = 102;  // of a charge, with `amount`
-inline constexpr int amount = 1500;
+inline constexpr int product_id = 102;  // what a charge is for
+inline constexpr int amount = 1500;     // of a charge
 
-/// name: raw, raw_yyjson, raw_threads, or raw_charge, which charges one after the other. curl_easy_perform makes the GETs if at_once is 1, and in each thread of
-/// raw_threads.
+/// name: raw, raw_yyjson, raw_threads or raw_charge. curl_easy_perform makes the requests if at_once is 1, in each thread
+/// of raw_threads, and in raw_charge, which makes one at a time.
 turns::Make make_raw;
 /// name: cpp, c, c_loop (a loop of the C ABI, only with at_once 1), cpp_many (get_many() on one thread) or cpp_charge.
 /// at_once: the number of threads, and with cpp_many of calls in flight.

@@ -49,13 +49,14 @@ def _write_readme(area: str, tables: list[Table], facts: dict[str, str]) -> None
     old, closed, after = rest.partition(end)
     if not (found and closed):
         raise RuntimeError("README.md lacks the marks around the table")
-    # The table has the ratios of two processors: those of this run, and those of the last run on another one.
+    # Beside the ratios of this run, the table keeps those of the last run on another processor. If the old table is of
+    # this processor, they are in its second column of ratios; otherwise the old table itself is the last run.
     same = old.strip().startswith(f"Measured on: cpu {facts['cpu']},")
     where = re.search(r"^The other processor: (.*)$" if same else r"^Measured on: (.*)$", old, re.MULTILINE)
     part = _measured_on(facts)
     if where:
         part += f"\n\nThe other processor: {where[1]}"
-    part += f"\n\n{targets_markdown(tables, ratios_of(old, 4 if same else 3) if where else {})}"
+    part += f"\n\n{targets_markdown(tables, ratios_of(old, of_other=same) if where else {})}"
     path.write_text(f"{before}{begin}\n\n{part}\n\n{end}{after}", "utf-8")
 
 

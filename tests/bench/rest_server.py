@@ -46,7 +46,8 @@ def answer() -> tuple[bytes, str]:
 
 
 def order() -> tuple[str, int]:
-    """Returns the body that nginx sends after a charge, and the sum that contenders read from it."""
+    """Returns the body that nginx sends after a charge, and the sum that a contender must return for it: of the amount
+    and of the lengths of the id and the state."""
     made = _example("Order")
     return spelled({"data": made}).decode(), made["total"] + len(made["id"]) + len(made["state"])
 
@@ -72,7 +73,7 @@ class Authority:
 
 
 def _quoted(text: str) -> str:
-    """Quotes a text for nginx's configuration, which Python formats."""
+    """Escapes a text that has no ' and no $ for quotes in nginx's configuration, which goes through str.format()."""
     return text.replace("\\", "\\\\").replace("{", "{{").replace("}", "}}")
 
 

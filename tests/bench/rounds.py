@@ -14,9 +14,9 @@ from .turns import Contestant, started
 
 @dataclass(frozen=True)
 class Place:
-    """What a row of a table measures. count, warm: the numbers of the protocol's command `run`; if warm is 0, the
-    command is `cold`. shows, reads: what the contender must answer to `show`, and the total length that one run must
-    read. repeat: runs in each round."""
+    """What a row of a table measures. count, warm: the numbers of the protocol's command `run`. shows, reads: what the
+    contender must answer to `show`, and the total length that one run must read. repeat: runs in each round. cold:
+    measures with the command `cold`, which has no `warm`."""
 
     contender: str
     url: str
@@ -26,6 +26,7 @@ class Place:
     shows: str
     reads: int
     repeat: int = 1
+    cold: bool = False
 
 
 Key = TypeVar("Key")
@@ -52,10 +53,10 @@ def measure(
 
 def _run(contestants: Mapping[str, Contestant], place: Place) -> Sample:
     contestant = contestants[place.contender]
-    if place.warm:
-        turn = contestant.run(place.url, place.at_once, place.count, place.warm)
-    else:
+    if place.cold:
         turn = contestant.cold(place.url, place.at_once, place.count)
+    else:
+        turn = contestant.run(place.url, place.at_once, place.count, place.warm)
     if turn.read != place.reads:
         raise RuntimeError(f"{place.contender} has read {turn.read} instead of {place.reads}")
     return turn.wall, turn.cpu

@@ -156,8 +156,9 @@ def targets_markdown(tables: Sequence[Table], other: dict[tuple[str, ...], str])
     return _markdown(heading, range(3, 5), lines)
 
 
-def ratios_of(markdown: str, column: int = 3) -> dict[tuple[str, ...], str]:
-    """Returns the ratios in a table of targets_markdown(), by what they compare. column: 4 for the other
-    processor's."""
+def ratios_of(markdown: str, of_other: bool) -> dict[tuple[str, ...], str]:
+    """Returns the ratios in a table of targets_markdown(), by what they compare. of_other: whether to return those of
+    the other processor instead of those of the run."""
+    column = 4 if of_other else 3
     lines = _lines(markdown)
     return {compared: line[column] for compared, line in zip(_compared(lines), lines, strict=True) if line[column]}

@@ -25,7 +25,7 @@ struct Turn {
 
   template <typename Run>
   void add(Run run) {
-    // Only reading the processor time is a system call; it is not part of the wall time.
+    // Reading the processor time is a system call, so the wall time begins after it and ends before the next one.
     const auto cpu_before = nanoseconds(CLOCK_PROCESS_CPUTIME_ID);
     const auto wall_before = nanoseconds(CLOCK_MONOTONIC);
     read += run();

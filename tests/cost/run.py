@@ -44,7 +44,7 @@ LANGUAGES = {"Python": ("python",), "Rust": ("rust",)}
 PAGES = 20
 # The share by which a count of an operation may grow. Misses also depend on where the linker puts code and where the
 # allocator puts data, so their tolerances are wider. In Python they vary more; there, the run ignores counts below FEW.
-# With warm caches, data misses vary most, because lines that share a place in the cache push each other out.
+# With warm caches, data misses vary most: lines that share a place in the cache replace each other.
 TOLERANCES = {"instructions": 0.02, "I1 misses": 0.04, "D1 misses": 0.1, "mispredicted": 0.04}
 COLD_TOLERANCES = {"D1 misses": 0.04}
 PYTHON_TOLERANCE = 0.06

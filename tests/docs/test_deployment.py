@@ -105,7 +105,8 @@ class Server:
 
 
 def gunicorn(sandbox: Sandbox, folder: Path, workers: int = 1) -> Server:
-    """With one worker, because gunicorn loses a signal to a second one that has only just been forked."""
+    """Starts gunicorn. With one worker, the first answer shows that the worker hears signals: gunicorn loses a signal
+    that arrives while it forks a further worker."""
     where = ["--bind", "fd://{}", "--workers", str(workers)]
     return Server(sandbox, folder, [*SERVER, "app:app"], "sqlite:///", *where)
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import platform
 import re
+import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
@@ -35,6 +37,19 @@ PATH = "PATH=~/.venv/bin:/usr/local/go/bin:$PATH; "
 
 def test_the_table_has_a_line_for_each_language() -> None:
     assert ROWS.keys() == PROGRAMS.keys()
+
+
+def test_the_line_for_python_names_one_wheel(tmp_path: Path) -> None:
+    """A whole release has wheels for two processors and two C libraries; pip refuses those that do not fit."""
+    tags = [f"manylinux_2_17_{cpu}.manylinux2014_{cpu}" for cpu in ("x86_64", "aarch64")]
+    tags += [f"musllinux_1_2_{cpu}" for cpu in ("x86_64", "aarch64")]
+    (tmp_path / "dist").mkdir()
+    for name in (*(f"billcore-0.1.0-cp311-cp311-{tag}" for tag in tags), "billcore_sandbox-0.1.0-py3-none-any"):
+        (tmp_path / f"dist/{name}.whl").touch()
+    named = subprocess.run(
+        f"echo {ROWS['Python'][1]}", shell=True, cwd=tmp_path, check=True, capture_output=True, text=True
+    ).stdout.split()
+    assert len(named) == 4 and f"manylinux2014_{platform.machine()}.whl" in named[2], named
 
 
 @pytest.mark.parametrize("language", ROWS)
