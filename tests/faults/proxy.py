@@ -293,7 +293,9 @@ class Proxy:
     def wait_until_closed(self) -> None:
         """Waits until all connections accepted so far are closed. Afterwards the client's kernel has received the
         FIN or RST, because both ends are on loopback."""
-        for thread in list(self._threads):
+        with self._lock:
+            threads = list(self._threads)
+        for thread in threads:
             thread.join(GENEROUS)
             assert not thread.is_alive(), "a connection is still open"
 
@@ -322,8 +324,9 @@ class Proxy:
             sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             self.accepted += 1
             thread = threading.Thread(target=self._serve, args=(sock, self.accepted), daemon=True)
-            self._threads.append(thread)
-            thread.start()
+            with self._lock:  # a thread in the list has started, so that others can join it
+                self._threads.append(thread)
+                thread.start()
 
     def _serve(self, sock: socket.socket, number: int) -> None:
         with self._lock:
