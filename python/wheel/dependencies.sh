@@ -32,10 +32,10 @@ curl_options=(-DHTTP_ONLY=ON -DCURL_USE_OPENSSL=ON -DUSE_NGHTTP2=ON -DENABLE_THR
 zlib_files=(adler32 crc32 inffast inflate inftrees zutil) # the client only decompresses
 key="$(printf '%s\n' "$(wheel_pin openssl sha256)" "$(wheel_pin nghttp2 sha256)" "$(wheel_pin zlib sha256)" \
   "$(wheel_pin curl sha256)" "${zlib_files[@]}" "$(cat "$wheel_tools"/clang)" "$compile_flags" "${openssl_options[@]}" \
-  "${curl_options[@]}" ${variant:+"$variant 2"} | sha256sum | cut -c1-16)"
+  "${curl_options[@]}" "${variant:-lto} 2" | sha256sum | cut -c1-16)"
 folder="$bc_cache/wheel-dependencies-$target-$key"
-flags="$compile_flags -flto"
-[ "$variant" != objects ] || flags="$compile_flags -ffile-prefix-map=$bc_cache/=" # no path of this machine in the objects
+flags="$compile_flags -ffile-prefix-map=$bc_cache/=" # no path of this machine in the libraries
+[ -n "$variant" ] || flags+=" -flto"
 
 source_of() { # NAME: prints the folder with the library's source
   local crate
@@ -55,15 +55,14 @@ with_cmake() { # SOURCE [OPTION…]
 }
 
 build_openssl() { # SOURCE
-  local kind="linux-${target%%-*}" prefix="$folder"
+  local kind="linux-${target%%-*}"
   [ "$kind" != linux-x86_64 ] || kind=linux-x86_64-clang
-  [ "$variant" != objects ] || prefix=/nonexistent/billcore
   cp -r "$1" "$work/openssl" && (
     cd "$work/openssl" &&
       CC="ccache $wheel_tools/clang" AR="$wheel_tools/ar" RANLIB="$wheel_tools/ranlib" CFLAGS="$compile_flags" \
-        perl ./Configure "$kind" --prefix="$prefix" --libdir=lib "${openssl_options[@]}" &&
+        perl ./Configure "$kind" --prefix=/nonexistent/billcore --libdir=lib "${openssl_options[@]}" &&
       # OpenSSL compiles in the time and the path of the compiler, which differ from build to build.
-      { [ "$variant" != objects ] || SOURCE_DATE_EPOCH=0 perl util/mkbuildinf.pl clang "$kind" >crypto/buildinf.h; } &&
+      SOURCE_DATE_EPOCH=0 perl util/mkbuildinf.pl clang "$kind" >crypto/buildinf.h &&
       make -j "$bc_jobs" build_libs && make install_dev INSTALLTOP="$folder"
   )
 }

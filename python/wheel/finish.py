@@ -1,8 +1,9 @@
-"""Completes a wheel that the build made, and checks it: finish.py WHEEL --platform TAG --output FOLDER
+"""Completes a wheel that the build made, and checks it:
+    finish.py WHEEL --platform TAG --output FOLDER --built-in FOLDER…
 
 Adds the licences of the linked-in libraries and a software bill of materials (CycloneDX), and gives the wheel its
 tag. Refuses a wheel that needs libraries other than libc, that needs a newer glibc than its tag says, whose modules
-export more than PyInit_…, or that is too large.
+export more than PyInit_… or contain the path of a folder that it was built in, or that is too large.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import argparse
 import base64
 import hashlib
 import json
+import os
 import re
 import subprocess
 import sys
@@ -104,9 +106,14 @@ def complete(files: dict[str, bytes], platform: str) -> None:
     files[record] = "".join([*lines, f"{record},,\n"]).encode()
 
 
-def check_module(name: str, path: Path, platform: str) -> list[str]:
+def check_module(name: str, path: Path, platform: str, built_in: list[Path]) -> list[str]:
     """Checks an extension module; returns a message for each problem."""
-    problems = []
+    content = path.read_bytes()
+    problems = [
+        f"{name} contains the path {folder}, which differs from machine to machine: compile with -ffile-prefix-map"
+        for folder in built_in
+        if os.fsencode(folder) + b"/" in content
+    ]
     command = ["readelf", "--dynamic", "--dyn-syms", "--wide", str(path)]
     shown = subprocess.run(command, capture_output=True, text=True, check=True).stdout
     for library in sorted({*re.findall(r"\(NEEDED\).*\[(.*)\]", shown)}):
@@ -131,7 +138,7 @@ def check_module(name: str, path: Path, platform: str) -> list[str]:
     return problems
 
 
-def check(wheel: Path, platform: str) -> list[str]:
+def check(wheel: Path, platform: str, built_in: list[Path]) -> list[str]:
     problems = []
     if wheel.stat().st_size > LARGEST:
         problems.append(f"{wheel.name} has {wheel.stat().st_size} bytes, more than {LARGEST}")
@@ -140,7 +147,7 @@ def check(wheel: Path, platform: str) -> list[str]:
         if len(modules) != 2:
             problems.append(f"{wheel.name} should have two modules and no library; it has {modules}")
         for name in modules:
-            problems += check_module(name, Path(archive.extract(name, folder)), platform)
+            problems += check_module(name, Path(archive.extract(name, folder)), platform, built_in)
     if "manylinux" in platform and sys.platform == "linux":
         shown = subprocess.run(
             [sys.executable, "-m", "auditwheel", "show", wheel], capture_output=True, text=True, check=False
@@ -155,6 +162,7 @@ def main() -> int:
     parser.add_argument("wheel", type=Path)
     parser.add_argument("--platform", required=True)
     parser.add_argument("--output", type=Path, required=True)
+    parser.add_argument("--built-in", type=Path, nargs="+", required=True)
     given = parser.parse_args()
     with zipfile.ZipFile(given.wheel) as archive:
         files = {name: archive.read(name) for name in archive.namelist() if not name.endswith("/")}
@@ -167,7 +175,7 @@ def main() -> int:
             entry.compress_type = zipfile.ZIP_DEFLATED
             entry.external_attr = (0o100755 if ".so" in Path(path).name else 0o100644) << 16
             archive.writestr(entry, content)
-    problems = check(made, given.platform)
+    problems = check(made, given.platform, given.built_in)
     if problems:
         made.unlink()
         print(*problems, sep="\n", file=sys.stderr)
