@@ -94,5 +94,6 @@ for python in "${pythons[@]}"; do
   raw="build/wheel-raw-$target-$(abi_of "$python")"
   rm -rf "$raw"
   bc_quietly "building the wheel" "$raw.log" build_wheel "$venv/bin/python" "$raw"
-  "$venv/bin/python" python/wheel/finish.py "$raw"/*.whl --platform "$wheel_platform" --output "$output" --built-in "$PWD" "$bc_cache"
+  "$venv/bin/python" python/wheel/finish.py "$raw"/*.whl --platform "$wheel_platform" --output "$output" \
+    --build-folders "$PWD" "$bc_cache"
 done

@@ -1,9 +1,9 @@
 """Completes a wheel that the build made, and checks it:
-    finish.py WHEEL --platform TAG --output FOLDER --built-in FOLDER…
+    finish.py WHEEL --platform TAG --output FOLDER --build-folders FOLDER…
 
 Adds the licences of the linked-in libraries and a software bill of materials (CycloneDX), and gives the wheel its
 tag. Refuses a wheel that needs libraries other than libc, that needs a newer glibc than its tag says, whose modules
-export more than PyInit_… or contain the path of a folder that it was built in, or that is too large.
+export more than PyInit_… or contain the path of a build folder, or that is too large.
 """
 
 from __future__ import annotations
@@ -106,13 +106,14 @@ def complete(files: dict[str, bytes], platform: str) -> None:
     files[record] = "".join([*lines, f"{record},,\n"]).encode()
 
 
-def check_module(name: str, path: Path, platform: str, built_in: list[Path]) -> list[str]:
+def check_module(name: str, path: Path, platform: str, build_folders: set[Path]) -> list[str]:
     """Checks an extension module; returns a message for each problem."""
     content = path.read_bytes()
     problems = [
-        f"{name} contains the path {folder}, which differs from machine to machine: compile with -ffile-prefix-map"
-        for folder in built_in
-        if os.fsencode(folder) + b"/" in content
+        f"{name} contains the path {folder}, which differs from machine to machine: map it with -ffile-prefix-map, or "
+        "configure the library with another prefix"
+        for folder in build_folders
+        if re.search(rb"(?<![\w./-])" + re.escape(os.fsencode(folder)) + b"/", content)
     ]
     command = ["readelf", "--dynamic", "--dyn-syms", "--wide", str(path)]
     shown = subprocess.run(command, capture_output=True, text=True, check=True).stdout
@@ -138,7 +139,7 @@ def check_module(name: str, path: Path, platform: str, built_in: list[Path]) -> 
     return problems
 
 
-def check(wheel: Path, platform: str, built_in: list[Path]) -> list[str]:
+def check(wheel: Path, platform: str, build_folders: set[Path]) -> list[str]:
     problems = []
     if wheel.stat().st_size > LARGEST:
         problems.append(f"{wheel.name} has {wheel.stat().st_size} bytes, more than {LARGEST}")
@@ -147,7 +148,7 @@ def check(wheel: Path, platform: str, built_in: list[Path]) -> list[str]:
         if len(modules) != 2:
             problems.append(f"{wheel.name} should have two modules and no library; it has {modules}")
         for name in modules:
-            problems += check_module(name, Path(archive.extract(name, folder)), platform, built_in)
+            problems += check_module(name, Path(archive.extract(name, folder)), platform, build_folders)
     if "manylinux" in platform and sys.platform == "linux":
         shown = subprocess.run(
             [sys.executable, "-m", "auditwheel", "show", wheel], capture_output=True, text=True, check=False
@@ -162,24 +163,26 @@ def main() -> int:
     parser.add_argument("wheel", type=Path)
     parser.add_argument("--platform", required=True)
     parser.add_argument("--output", type=Path, required=True)
-    parser.add_argument("--built-in", type=Path, nargs="+", required=True)
+    parser.add_argument("--build-folders", type=Path, nargs="+", required=True)
     given = parser.parse_args()
     with zipfile.ZipFile(given.wheel) as archive:
         files = {name: archive.read(name) for name in archive.namelist() if not name.endswith("/")}
     complete(files, given.platform)
     name = "-".join([*given.wheel.name.split("-")[:-1], given.platform]) + ".whl"
-    made = given.output / name
-    with zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as archive:
-        for path, content in sorted(files.items(), key=lambda one: (".dist-info/" in one[0], one[0])):
-            entry = zipfile.ZipInfo(path, EPOCH)
-            entry.compress_type = zipfile.ZIP_DEFLATED
-            entry.external_attr = (0o100755 if ".so" in Path(path).name else 0o100644) << 16
-            archive.writestr(entry, content)
-    problems = check(made, given.platform, given.built_in)
-    if problems:
-        made.unlink()
-        print(*problems, sep="\n", file=sys.stderr)
-        return 1
+    # Paths may be compiled in with or without symbolic links. Each path contains the root folder.
+    build_folders = {path for each in given.build_folders for path in (each, each.resolve()) if path != path.parent}
+    with tempfile.TemporaryDirectory(dir=given.output) as unchecked:
+        made = Path(unchecked, name)
+        with zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as archive:
+            for path, content in sorted(files.items(), key=lambda one: (".dist-info/" in one[0], one[0])):
+                entry = zipfile.ZipInfo(path, EPOCH)
+                entry.compress_type = zipfile.ZIP_DEFLATED
+                entry.external_attr = (0o100755 if ".so" in Path(path).name else 0o100644) << 16
+                archive.writestr(entry, content)
+        if problems := check(made, given.platform, build_folders):
+            print(*problems, sep="\n", file=sys.stderr)
+            return 1
+        made = made.replace(given.output / name)
     print(f"{made} ({made.stat().st_size} bytes)")
     return 0
 

@@ -27,24 +27,24 @@ def test_a_crate_with_another_hash_is_not_unpacked(tmp_path: Path) -> None:
     assert not list((tmp_path / "cache").glob("**/complete"))
 
 
-def finish(output: Path, platform: str, built_in: str) -> str:
-    """Has finish.py refuse the wheel under test; returns its error text."""
+def refusal(output: Path, platform: str, build_folder: str) -> str:
+    """Runs finish.py, which must refuse the wheel under test, and returns its error text."""
     wheel = os.environ["BILLCORE_WHEEL"]
     command = [sys.executable, str(ROOT / "python/wheel/finish.py"), wheel, "--platform", platform]
-    command += ["--output", str(output), "--built-in", built_in]
+    command += ["--output", str(output), "--build-folders", build_folder]
     made = subprocess.run(command, capture_output=True, text=True)
-    assert made.returncode == 1 and not list(output.glob("*.whl"))
+    assert made.returncode == 1 and not list(output.iterdir())
     return made.stderr
 
 
 def test_a_wheel_that_needs_a_newer_glibc_is_refused(tmp_path: Path) -> None:
-    error = finish(tmp_path, "manylinux_2_5_x86_64", "/not/built/here")  # a tag that is too old
+    error = refusal(tmp_path, "manylinux_2_5_x86_64", "/not/built/here")  # a tag that is too old
     assert "newer than its tag says: build for an older glibc" in error
     assert "/not/built/here" not in error
 
 
 def test_a_wheel_with_a_path_of_the_building_machine_is_refused(tmp_path: Path) -> None:
-    """The bytes of such a wheel would differ from machine to machine. /nonexistent/billcore is in each wheel: it is the
-    folder of OpenSSL's configuration."""
-    error = finish(tmp_path, "manylinux_2_17_x86_64", "/nonexistent/billcore")
+    """Each wheel contains the path /nonexistent/billcore, of OpenSSL's configuration. Here it stands for a path of the
+    building machine."""
+    error = refusal(tmp_path, "manylinux_2_17_x86_64", "/nonexistent/billcore")
     assert "contains the path /nonexistent/billcore, which differs from machine to machine" in error
