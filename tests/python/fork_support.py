@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import threading
 from collections import defaultdict
 
 from conformance.server import Reply, Request, ScriptedServer
@@ -105,7 +106,12 @@ def name_in(request: Request) -> str:
     return request.target.split("/subscription/")[1].split("/")[0].split("?")[0]
 
 
+MEETING = threading.Barrier(7)
+
+
 def answer(request: Request) -> Reply:
+    if "meet" in request.target:
+        MEETING.wait(GENEROUS)
     if "/orders?" in request.target:
         number = int(request.target.split("page=")[1])
         if "/many/" in request.target:
