@@ -290,7 +290,7 @@ area_fuzz() {
 area_tsan() {
   configure_and_build tsan
   export TSAN_OPTIONS="suppressions=$root/tests/tsan.supp halt_on_error=1 second_deadlock_stack=1"
-  # ThreadSanitizer does not watch a child that a process with threads has forked, and that of gcc 12 can hang in it.
+  # When a process with threads forks, ThreadSanitizer does not watch the child, and gcc 12's can make the child hang.
   GTEST_FILTER="-$long_computations:Fork.*" PYTHONPATH="$root/python:$root/python/sandbox" run tsan ctest_in build/tsan/tests 600
 }
 # Tests a binding that uses the C ABI, against libraries installed under a prefix. `venv` is first in PATH, because

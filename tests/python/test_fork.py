@@ -197,7 +197,7 @@ failures = []
 
 def call():
     try:
-        get(client, "parent-meet")
+        get(client, "parent-of-seven")
         while not stop.is_set():
             get(client, "parent-slow")
     except BaseException as error:
@@ -213,9 +213,9 @@ def child(number):
 threads = [threading.Thread(target=call, daemon=True) for _ in range(6)]
 for thread in threads:
     thread.start()
-# All connections are open before the first fork: a fork while a thread opens one can leave its socket in the child, and
-# with TLS a lock of OpenSSL, which no thread of the child releases.
-get(client, "parent-meet")
+# Opens all connections before the first fork. If the parent forks while one of its threads opens a connection, the
+# child can inherit a socket that billcore has not recorded yet, and over TLS a locked lock of OpenSSL.
+get(client, "parent-of-seven")
 for number in range(12):
     get(client, "parent")
     join(fork(child, number))

@@ -9,7 +9,8 @@
 
 #include "support/loop.h"
 
-#ifdef __SANITIZE_THREAD__ /* does not watch a child that a process with threads has forked, and can hang in it */
+/* When a process with threads forks, ThreadSanitizer does not watch the child, and gcc 12's can make the child hang. */
+#ifdef __SANITIZE_THREAD__
 static const bool can_fork = false;
 #else
 static const bool can_fork = true;
