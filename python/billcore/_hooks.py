@@ -141,13 +141,24 @@ def warn(method: str, route: str, path: str, number: int, request_id: str | None
     logger.warning("%s %s: %s (%sattempt %d, request id %s)", method, route, outcome, about, number, request_id)
 
 
-def _logger() -> Logger | None:
-    """Returns the logger "billcore"; None if the program has not imported logging."""
-    if "logging" not in sys.modules:
-        return None
-    import logging
+_found: Logger | None = None
 
-    return logging.getLogger("billcore")
+
+def _logger() -> Logger | None:
+    """Returns the logger "billcore"; None if the program has not imported logging.
+
+    Looks the logger up once, and asks it for each level: both take a lock of logging, for which a thread of gevent's
+    pool may wait forever (gevent issue 2013). After that, a call takes no lock unless something is logged.
+    """
+    global _found
+    if _found is None and "logging" in sys.modules:
+        import logging
+
+        logger = logging.getLogger("billcore")
+        for level in (logging.DEBUG, logging.INFO, logging.WARNING):
+            logger.isEnabledFor(level)
+        _found = logger
+    return _found
 
 
 def is_of_signal(error: BaseException) -> bool:

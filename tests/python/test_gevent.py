@@ -12,7 +12,7 @@ import pytest
 from conformance.server import Reply, Request, ScriptedServer
 from support.waiting import GENEROUS
 
-from .support import ACCOUNT, API_KEY, ORDER, SANITIZED, data, number_of, page, run_python
+from .support import ACCOUNT, API_KEY, ORDER, PRODUCT, SANITIZED, data, number_of, page, run_python
 
 AT_ONCE = 6  # charges that the service holds back until all of them have arrived
 
@@ -49,6 +49,40 @@ gevent.joinall(jobs, raise_error=True)
 print(json.dumps([job.value for job in jobs]))
 """
 
+# Counts the locks of gevent that calls take in a thread of its pool, where waiting for one may never end.
+LOCKS = """
+from gevent import monkey
+monkey.patch_all()
+import json, logging, sys, traceback
+import gevent, gevent.thread
+import billcore
+
+client = billcore.Client(base_url=sys.argv[1], api_key=sys.argv[2], hooks=billcore.Hooks() if sys.argv[3] else None)
+thread_of = monkey.get_original("_thread", "get_ident")
+main, acquire, taken = thread_of(), gevent.thread.LockType.acquire, []
+
+def watched(lock, *arguments, **named):
+    if thread_of() != main:
+        taken.append(traceback.format_stack(limit=4)[0])
+    return acquire(lock, *arguments, **named)
+
+gevent.thread.LockType.acquire = gevent.thread.LockType.__enter__ = watched
+
+def calls():
+    order = client.subscriptions.charge("s", product_id=1, amount=2)
+    read = client.subscriptions.orders("s").collect()
+    try:
+        client.products.get(404)
+    except billcore.NotFoundError:
+        rate = client.products.get(1).vat_rate
+        return [order.total_with_vat, len(read), order.created_at.year, str(rate)]
+
+done = gevent.get_hub().threadpool.apply(calls)
+quiet = list(taken)
+gevent.get_hub().threadpool.apply(logging.getLogger, ["another"])
+print(json.dumps([done, quiet, len(taken)]))
+"""
+
 
 class Service:
     """A service that holds back each charge with an amount above 1000 until AT_ONCE such charges have arrived."""
@@ -59,6 +93,8 @@ class Service:
         self._together = threading.Barrier(AT_ONCE)
 
     def __call__(self, request: Request) -> Reply:
+        if "/product" in request.target:
+            return data(PRODUCT) if request.target.endswith("/1") else Reply(404)
         if request.method == "GET":
             number = number_of(request)
             return page([{**ORDER, "id": f"o{number}{letter}"} for letter in "ab"], number, 10)
@@ -80,3 +116,15 @@ def test_calls_in_greenlets_and_in_gevents_pool() -> None:
         printed = run_python(PROGRAM, server.url + ACCOUNT, API_KEY, str(AT_ONCE))
     assert json.loads(printed) == [*numbers, *[20] * 10]
     assert service.charges == Counter(numbers)
+
+
+@pytest.mark.skipif(SANITIZED, reason="runs with the optimised modules")
+@pytest.mark.parametrize("hooks", ["hooks", ""])
+def test_a_call_in_gevents_pool_takes_no_lock_of_gevent(hooks: str) -> None:
+    """gevent replaces Python's locks, also those of imports and of logging; a thread of its pool that waits for such
+    a lock may wait forever (gevent issue 2013)."""
+    with ScriptedServer(Service()) as server:
+        done, taken, counted = json.loads(run_python(LOCKS, server.url + ACCOUNT, API_KEY, hooks))
+    assert done == [2, 20, 2025, "12.5"]
+    assert taken == []
+    assert counted > 0

@@ -7,6 +7,7 @@
 #include "shared/error.hpp"
 #include "shared/interpreter.hpp"
 #include "shared/objects.hpp"
+#include "shared/time.hpp"
 
 namespace billcore::python {
 namespace {
@@ -155,6 +156,15 @@ std::shared_ptr<Hooks> given_up_log() {
 }
 
 void need_given_up_log() { static_cast<void>(warn_function()); }
+
+void prepare_for_gevent() {
+  if (PyDict_GetItemString(PyImport_GetModuleDict(), "gevent.monkey") == nullptr) return;
+  need_datetime();
+  need_given_up_log();
+  py::module_::import("decimal");
+  py::module_::import("billcore._hooks").attr("_logger")();
+  static_cast<void>(is_logged());
+}
 
 void log_lost(const LostResult& result) noexcept {
   const py::error_scope kept;

@@ -51,6 +51,7 @@ bool interrupted() {
 }  // namespace
 
 BoundClient bind_client(std::span<const py::handle> values, std::shared_ptr<Loops> loops) {
+  prepare_for_gevent();
   const arguments::CreateClient from(values);
   auto options = arguments::client_options(from);
   options.interrupt = interrupted;
