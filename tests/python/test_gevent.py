@@ -83,6 +83,52 @@ gevent.get_hub().threadpool.apply(logging.getLogger, ["another"])
 print(json.dumps([done, quiet, len(taken)]))
 """
 
+# Every way to read and write, in greenlets that switch within their calls.
+SWITCHES = """
+from gevent import monkey
+monkey.patch_all()
+import json, random, sys, time
+import gevent
+import billcore
+
+class Hooks(billcore.Hooks):
+    def on_request(self, attempt):
+        time.sleep(random.random() / 500)
+
+    on_response = on_request
+
+client = billcore.Client(base_url=sys.argv[1], api_key=sys.argv[2], max_retries=0, timeout=50, hooks=Hooks())
+orders = client.subscriptions.orders
+
+def charge():
+    return client.subscriptions.charge("s", product_id=1, amount=7).total_with_vat
+
+def fail():
+    try:
+        client.products.get(404)
+    except billcore.NotFoundError as error:
+        return error.status
+
+def close():
+    with billcore.Client(base_url=sys.argv[1], api_key=sys.argv[2], hooks=Hooks()) as other:
+        return other.subscriptions.orders("s").first().id
+
+ways = [
+    charge,
+    fail,
+    close,
+    lambda: client.request("GET", "/product/1").status,
+    lambda: len(orders("s").collect()),
+    lambda: len([order.id for order in orders("s")]),
+    lambda: len([page.items for page in orders("s").pages()]),
+    lambda: sum(batch.num_rows for batch in orders("s").to_batches()),
+    lambda: [got.value.id for got in client.products.get_many([1] * 3)],
+]
+jobs = [gevent.spawn(way) for way in ways * 5]
+gevent.joinall(jobs, raise_error=True)
+print(json.dumps([job.value for job in jobs]))
+"""
+
 
 class Service:
     """A service that holds back each charge with an amount above 1000 until AT_ONCE such charges have arrived."""
@@ -128,3 +174,11 @@ def test_a_call_in_gevents_pool_takes_no_lock_of_gevent(hooks: str) -> None:
     assert done == [2, 20, 2025, "12.5"]
     assert taken == []
     assert counted > 0
+
+
+@pytest.mark.skipif(SANITIZED, reason="runs with the optimised modules")
+def test_a_hook_may_switch_to_another_greenlet() -> None:
+    """As a hook does that sends a metric through a socket of gevent; other calls begin and end meanwhile."""
+    with ScriptedServer(Service()) as server:
+        printed = run_python(SWITCHES, server.url + ACCOUNT, API_KEY)
+    assert json.loads(printed) == [7, 404, "o1a", 200, 20, 20, 10, 20, [42, 42, 42]] * 5

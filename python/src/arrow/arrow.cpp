@@ -17,6 +17,7 @@
 #include "shared/classes.hpp"
 #include "shared/client_docs.hpp"
 #include "shared/error.hpp"
+#include "shared/fast_call.hpp"
 #include "shared/objects.hpp"
 
 namespace billcore::python {
@@ -290,9 +291,8 @@ py::object schema_of(const detail::Columns& columns) { return capsule(detail::ex
 void bind_stream(py::module_& module) {
   auto type = final_class<ArrowStream>(module, "ArrowStream", docs::about_arrow_stream, belongs_to_client);
   def<docs::arrow_stream_arrow_c_stream_signature>(
-      type, docs::arrow_stream_arrow_c_stream,
-      [](const ArrowStream& self, const py::args& args, const py::kwargs& kwargs) {
-        static_cast<void>(parsed<docs::arrow_stream_arrow_c_stream_signature>().bind(args, kwargs));
+      type, docs::arrow_stream_arrow_c_stream, [](const ArrowStream& self, const Call& call) {
+        static_cast<void>(parsed<docs::arrow_stream_arrow_c_stream_signature>().bind(call));
         return open_stream(self);
       });
   def<docs::arrow_stream_arrow_c_schema_signature>(
@@ -305,15 +305,13 @@ void bind_stream(py::module_& module) {
 void bind_batch(py::module_& module) {
   auto type = final_class<detail::Batch>(module, "ArrowBatch", docs::about_arrow_batch, "make a table of it");
   def<docs::arrow_batch_arrow_c_array_signature>(
-      type, docs::arrow_batch_arrow_c_array,
-      [](const detail::Batch& self, const py::args& args, const py::kwargs& kwargs) {
-        static_cast<void>(parsed<docs::arrow_batch_arrow_c_array_signature>().bind(args, kwargs));
+      type, docs::arrow_batch_arrow_c_array, [](const detail::Batch& self, const Call& call) {
+        static_cast<void>(parsed<docs::arrow_batch_arrow_c_array_signature>().bind(call));
         return py::make_tuple(schema_of(self.columns()), capsule(self.export_array()));
       });
   def<docs::arrow_batch_arrow_c_stream_signature>(
-      type, docs::arrow_batch_arrow_c_stream,
-      [](const detail::Batch& self, const py::args& args, const py::kwargs& kwargs) {
-        static_cast<void>(parsed<docs::arrow_batch_arrow_c_stream_signature>().bind(args, kwargs));
+      type, docs::arrow_batch_arrow_c_stream, [](const detail::Batch& self, const Call& call) {
+        static_cast<void>(parsed<docs::arrow_batch_arrow_c_stream_signature>().bind(call));
         return capsule(self.export_stream());
       });
   def<docs::arrow_batch_arrow_c_schema_signature>(type, docs::arrow_batch_arrow_c_schema,
@@ -373,9 +371,9 @@ void bind_arrow(py::module_& module) {
   });
   const auto itself = [](py::object self) { return self; };
   constexpr const char* about = "Batches of a list; dropped before the end, the reading counts as stopped.";
-  final_class<Batches>(module, "BatchIterator", about, belongs_to_client)
-      .def("__iter__", itself)
-      .def("__next__", [](const Batches& self) { return self.next("Pager.to_batches"); });
+  auto blocking = final_class<Batches>(module, "BatchIterator", about, belongs_to_client);
+  blocking.def("__iter__", itself);
+  def_next(blocking, [](const Batches& self) { return self.next("Pager.to_batches"); });
   final_class<AsyncBatches>(module, "AsyncBatchIterator", about, belongs_to_client)
       .def("__aiter__", itself)
       .def("__anext__",

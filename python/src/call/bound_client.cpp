@@ -105,7 +105,9 @@ py::object finish(Job& job, py::object result) {
       interruption->restore();
       annotate_error(note, raised.value());
     } else {
-      const bool is_own = py::hasattr(raised.value(), "outcome_unknown");
+      // One str for all calls: Python's cache of attributes keeps each new str, up to 4,096 of them.
+      static PyObject* const own_attribute = PyUnicode_InternFromString("outcome_unknown");
+      const bool is_own = PyObject_HasAttr(raised.value().ptr(), own_attribute) != 0;
       raised.restore();
       if (!is_own) annotate_error(note);  // a signal handler raised `raised` while Python created the call's error
     }

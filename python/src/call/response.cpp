@@ -6,6 +6,7 @@
 #include "call/bound_client.hpp"
 #include "shared/classes.hpp"
 #include "shared/client_docs.hpp"
+#include "shared/fast_call.hpp"
 #include "shared/objects.hpp"
 
 namespace billcore::python {

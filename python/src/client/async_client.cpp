@@ -51,11 +51,14 @@ void bind_async_client(py::module_& module) {
   def_method(type, init_signature<AwaitedClient>(), fast_call<init_client<AwaitedClient, new_loops>>,
              docs::async_client_init);
   bind_common(type);
-  def<docs::async_client_close_signature>(type, docs::async_client_close, &close);
-  type.def("__aenter__", [](const py::object& self) {
+  def<docs::async_client_close_signature>(type, docs::async_client_close,
+                                          [](const py::object& self) { return close(self); });
+  static const Signature enter("__aenter__(self, /)");
+  def(type, enter, "Returns the client.", [](const py::object& self) {
     return run(held<AwaitedClient>(self.ptr()), std::make_unique<DoneJob>(self), "AsyncClient.__aenter__");
   });
-  type.def("__aexit__", [](const py::object& self, const py::args& /*args*/) { return close(self); });
+  static const Signature exit("__aexit__(self, /, *error)");
+  def(type, exit, "Closes the client.", [](const py::object& self, const Call& /*call*/) { return close(self); });
 }
 
 }  // namespace billcore::python

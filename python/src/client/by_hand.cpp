@@ -112,8 +112,7 @@ void require_known(const char* function, const py::dict& more, std::span<const c
     py::list known;
     for (const char* const each : names) known.append(each);
     const auto text = std::string(function) + "() got an unexpected keyword argument '" + std::string(name) + '\'';
-    throw py::type_error(text + did_you_mean(name, known) +
-                         " Fields that the interface does not name go through the mapping.");
+    type_error(text + did_you_mean(name, known) + " Fields that the interface does not name go through the mapping.");
   }
 }
 

@@ -20,7 +20,8 @@ void bind_client(py::module_& module) {
     static_cast<void>(held<SyncClient>(self.ptr()));
     return self;
   });
-  type.def("__exit__", [end](const py::object& self, const py::args& /*args*/) { end(self); });
+  static const Signature exit("__exit__(self, /, *error)");
+  def(type, exit, "Closes the client.", [end](const py::object& self, const Call& /*call*/) { end(self); });
 }
 
 py::object request(const BoundClient& bound, const std::vector<py::handle>& values) {

@@ -49,13 +49,12 @@ void bind_common(py::class_<Type>& type) {
       "base_url", [](const Type& self) { return internal::base_url(self.client); },
       "URL of the service; its path ends with the account's segment.");
 
-  def<docs::client_request_signature>(
-      type, docs::client_request, [](const Type& self, const py::args& args, const py::kwargs& kwargs) {
-        return request(self, parsed<docs::client_request_signature>().bind(args, kwargs));
-      });
-  const auto with_options = [](const Type& self, const py::args& args, const py::kwargs& kwargs) {
+  def<docs::client_request_signature>(type, docs::client_request, [](const Type& self, const Call& call) {
+    return request(self, parsed<docs::client_request_signature>().bind(call));
+  });
+  const auto with_options = [](const Type& self, const Call& call) {
     const auto& signature = parsed<docs::client_with_options_signature>();
-    const auto values = signature.bind(args, kwargs);
+    const auto values = signature.bind(call);
     Type out{changed_sender(self, values)};
     for (std::size_t i = 0; i < values.size(); ++i) {
       if (!left_out(values[i])) out.changed[signature.parameter(i)] = shown_option(values[i]);

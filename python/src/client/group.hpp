@@ -5,8 +5,6 @@
 
 #include <memory>
 #include <string>
-#include <string_view>
-#include <type_traits>
 #include <utility>
 
 #include "asyncio/awaitable.hpp"
@@ -16,6 +14,7 @@
 #include "client/options.hpp"
 #include "paging/pager.hpp"
 #include "shared/collect.hpp"
+#include "shared/fast_call.hpp"
 #include "shared/uninitialised.hpp"
 
 namespace billcore::python {
@@ -24,25 +23,17 @@ namespace billcore::python {
 /// `body(self, arguments, more)`; `more` has the keyword arguments that match no parameter.
 template <typename Arguments, typename Group, typename Body>
 void define(py::class_<Group>& type, Body body) {
-  const std::string_view text(Arguments::signature);
-  const std::string name(text.substr(0, text.find('(')));
-  const Signature read(Arguments::signature);
-  const bool takes_more = text.find("**") != std::string_view::npos;
-  type.def(
-      name.c_str(),
-      [read, body, takes_more](const Group& self, const py::args& args, const py::kwargs& kwargs) -> py::object {
-        py::dict more;
-        const Arguments from(takes_more ? read.bind(args, kwargs, more) : read.bind(args, kwargs));
-        if constexpr (requires { Arguments::keywords; }) {
-          require_known(read.name(), more, Arguments::keywords);
-        }
-        if constexpr (std::is_invocable_v<Body, const Group&, const Arguments&, const py::dict&>) {
-          return body(self, from, more);
-        } else {
-          return body(self, from);
-        }
-      },
-      read.doc(Arguments::doc).c_str());
+  static const Signature read(Arguments::signature);
+  def(type, read, Arguments::doc, [body](const Group& self, const Call& call) -> py::object {
+    if constexpr (requires { Arguments::keywords; }) {
+      py::dict more;
+      const Arguments from(read.bind(call, &more));
+      require_known(read.name(), more, Arguments::keywords);
+      return body(self, from, more);
+    } else {
+      return body(self, Arguments(read.bind(call)));
+    }
+  });
 }
 
 enum class Waiting { blocking, awaited };

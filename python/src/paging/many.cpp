@@ -15,6 +15,7 @@
 #include "paging/list.hpp"
 #include "shared/classes.hpp"
 #include "shared/client_docs.hpp"
+#include "shared/fast_call.hpp"
 #include "shared/objects.hpp"
 
 namespace billcore::python {
@@ -245,7 +246,9 @@ py::object make_many(const BoundClient& bound, const ManyRequest& request, ManyA
 void bind_many(py::module_& module) {
   bind_got(module);
   const auto same = [](py::object self) { return self; };
-  bind_iteration<Blocking>(module, "GotIterator").def("__iter__", same).def("__next__", [](const py::object& self) {
+  auto blocking = bind_iteration<Blocking>(module, "GotIterator");
+  blocking.def("__iter__", same);
+  def_next(blocking, [](const py::object& self) {
     auto& many = *held<Blocking>(self.ptr()).own;
     return run(many.bound, std::make_unique<NextGot>(self, many), "GotIterator.__next__");
   });

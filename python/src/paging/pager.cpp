@@ -8,6 +8,7 @@
 #include "paging/many.hpp"
 #include "shared/classes.hpp"
 #include "shared/client_docs.hpp"
+#include "shared/fast_call.hpp"
 #include "shared/objects.hpp"
 
 namespace billcore::python {
@@ -180,9 +181,9 @@ void bind_page(py::module_& module) {
 void bind_iterations(py::module_& module) {
   const auto same = [](py::object self) { return self; };
   constexpr const char* about = "Pages of a list; dropped before the end, the reading counts as stopped.";
-  final_class<PageIteration>(module, "PageIterator", about, belongs_to_client)
-      .def("__iter__", same)
-      .def("__next__", [](const PageIteration& self) { return read<NextPage>(self.list, "Pager.__next__"); });
+  auto pages = final_class<PageIteration>(module, "PageIterator", about, belongs_to_client);
+  pages.def("__iter__", same);
+  def_next(pages, [](const PageIteration& self) { return read<NextPage>(self.list, "Pager.__next__"); });
   final_class<AsyncPageIteration>(module, "AsyncPageIterator", about, belongs_to_client)
       .def("__aiter__", same)
       .def("__anext__", [](const py::object& self) {
@@ -209,17 +210,15 @@ void bind_reading(py::class_<Type>& type) {
     self.list->refuse_second_reading();
     return Pages(self.list);
   });
-  def<docs::pager_to_batches_signature>(
-      type, docs::pager_to_batches, [](const Type& self, const py::args& args, const py::kwargs& kwargs) {
-        const auto bound = parsed<docs::pager_to_batches_signature>().bind(args, kwargs);
-        return make_batches(self.list, bound[0], bound[1], bound[2]);
-      });
+  def<docs::pager_to_batches_signature>(type, docs::pager_to_batches, [](const Type& self, const Call& call) {
+    const auto bound = parsed<docs::pager_to_batches_signature>().bind(call);
+    return make_batches(self.list, bound[0], bound[1], bound[2]);
+  });
   def<docs::pager_first_signature>(type, docs::pager_first,
                                    [](const Type& self) { return read<FirstItem>(self.list, "Pager.first"); });
-  def<docs::pager_collect_signature>(
-      type, docs::pager_collect, [](const Type& self, const py::args& args, const py::kwargs& kwargs) {
-        return collect(self, parsed<docs::pager_collect_signature>().bind(args, kwargs)[0]);
-      });
+  def<docs::pager_collect_signature>(type, docs::pager_collect, [](const Type& self, const Call& call) {
+    return collect(self, parsed<docs::pager_collect_signature>().bind(call)[0]);
+  });
   type.def_property_readonly(
       "total", [](const Type& self) { return ExclusiveUse(self.list)->pager.total(); }, docs::pager_total);
   type.def_property_readonly(
@@ -280,14 +279,15 @@ void bind_pager(py::module_& module) {
   auto type = final_class<SyncPager>(module, "Pager", docs::about_pager, belongs_to_client);
   type.def("__iter__", [](const SyncPager& self) { return make_items(self.list); });
   // Lets Arrow readers take a pager directly, as in polars.DataFrame(pager).
-  type.def("__arrow_c_stream__", [](const SyncPager& self, const py::args& args, const py::kwargs& kwargs) {
-    return make_arrow_stream(self.list, py::none()).attr("__arrow_c_stream__")(*args, **kwargs);
-  });
-  bind_reading<SyncPager, PageIteration>(type);
-  def<docs::pager_to_arrow_signature>(
-      type, docs::pager_to_arrow, [](const SyncPager& self, const py::args& args, const py::kwargs& kwargs) {
-        return make_arrow_stream(self.list, parsed<docs::pager_to_arrow_signature>().bind(args, kwargs)[0]);
+  def<docs::arrow_stream_arrow_c_stream_signature>(
+      type, docs::arrow_stream_arrow_c_stream, [](const SyncPager& self, const Call& call) {
+        static_cast<void>(parsed<docs::arrow_stream_arrow_c_stream_signature>().bind(call));
+        return py::object(make_arrow_stream(self.list, py::none()).attr("__arrow_c_stream__")());
       });
+  bind_reading<SyncPager, PageIteration>(type);
+  def<docs::pager_to_arrow_signature>(type, docs::pager_to_arrow, [](const SyncPager& self, const Call& call) {
+    return make_arrow_stream(self.list, parsed<docs::pager_to_arrow_signature>().bind(call)[0]);
+  });
 
   auto awaited = final_class<AsyncPager>(module, "AsyncPager", docs::about_async_pager, belongs_to_client);
   awaited.def("__aiter__", [](const AsyncPager& self) { return make_items(self.list); });

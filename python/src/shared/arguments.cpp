@@ -67,14 +67,6 @@ Signature::Signature(const char* text, const char* shown) : text_(text) {
   }
 }
 
-std::vector<py::handle> Signature::bind(const py::args& args, const py::kwargs& kwargs) const {
-  return read(args, kwargs, nullptr);
-}
-
-std::vector<py::handle> Signature::bind(const py::args& args, const py::kwargs& kwargs, py::dict& more) const {
-  return read(args, kwargs, &more);
-}
-
 void Signature::refuse_count(std::size_t given) const {
   const auto plural = [](std::size_t count) { return count == 1 ? " positional argument" : " positional arguments"; };
   auto text = shown_ + "() takes " + (positional_ == 0 ? "no" : std::to_string(positional_)) + plural(positional_) +
@@ -116,11 +108,14 @@ void Signature::require(std::span<const py::handle> values) const {
   }
 }
 
-std::vector<py::handle> Signature::read(const py::args& args, const py::kwargs& kwargs, py::dict* more) const {
-  std::vector<py::handle> values(parameters_.size());
-  if (args.size() > positional_) refuse_count(args.size());
-  for (std::size_t i = 0; i < args.size(); ++i) values[i] = PyTuple_GET_ITEM(args.ptr(), static_cast<py::ssize_t>(i));
-  for (const auto& [key, value] : kwargs) {
+void Signature::read(const Call& call, std::span<py::handle> values, py::dict* more) const {
+  const auto given = static_cast<std::size_t>(call.positional);
+  if (given > positional_) refuse_count(given);
+  std::copy_n(call.arguments, given, values.begin());
+  const auto keywords = call.keywords == nullptr ? 0 : PyTuple_GET_SIZE(call.keywords);
+  for (py::ssize_t i = 0; i < keywords; ++i) {
+    const py::handle key = PyTuple_GET_ITEM(call.keywords, i);
+    const py::handle value = call.arguments[call.positional + i];
     const auto name = utf8(key, "a keyword");
     const auto index = find(name);
     if (index < values.size()) {
@@ -132,28 +127,16 @@ std::vector<py::handle> Signature::read(const py::args& args, const py::kwargs& 
     }
   }
   require(values);
-  return values;
-}
-
-void Signature::read(const Call& call, std::span<py::handle> values) const {
-  const auto given = static_cast<std::size_t>(call.positional);
-  if (given > positional_) refuse_count(given);
-  std::copy_n(call.arguments, given, values.begin());
-  const auto keywords = call.keywords == nullptr ? 0 : PyTuple_GET_SIZE(call.keywords);
-  for (py::ssize_t i = 0; i < keywords; ++i) {
-    const auto name = utf8(PyTuple_GET_ITEM(call.keywords, i), "a keyword");
-    const auto index = find(name);
-    if (index == values.size()) refuse_keyword(name);
-    place(values, index) = call.arguments[call.positional + i];
-  }
-  require(values);
 }
 
 std::string Signature::doc(const char* text) const { return std::string(text_) + "\n--\n\n" + text; }
 
 std::string Signature::method_doc(const char* text) const {
-  auto out = doc(text);
-  return out.insert(out.find('(') + 1, "$");
+  // The descriptor of a method has no module, so inspect.signature() cannot look up the name NOT_GIVEN alone.
+  auto signature = std::string(text_);
+  for (auto at = signature.find("=NOT_GIVEN"); at != std::string::npos; at = signature.find("=NOT_GIVEN", at))
+    signature.insert(at + 1, "billcore.");
+  return signature.insert(signature.find('(') + 1, "$") + "\n--\n\n" + text;
 }
 
 std::string class_doc(std::string_view name, std::string_view init_signature, const char* text) {

@@ -1,8 +1,8 @@
 // Reads the arguments of calls.
 //
 // If a call does not match a signature, pybind11 raises a TypeError that prints all arguments, including signing
-// secrets and API keys. To keep secrets out of errors, bound functions take (*args, **kwargs) and parse them with
-// this file's functions, whose errors name arguments and never show values.
+// secrets and API keys. To keep secrets out of errors, bound functions parse their arguments with this file's
+// functions, whose errors name arguments and never show values.
 #pragma once
 
 #include <pybind11/pybind11.h>
@@ -52,14 +52,17 @@ class Signature {
   explicit Signature(const char* text, const char* shown = nullptr);
 
   /// Returns the arguments in the order of the parameters (without self); the handle of an omitted argument is null.
-  [[nodiscard]] std::vector<py::handle> bind(const py::args& args, const py::kwargs& kwargs) const;
-  /// Like bind(args, kwargs), but puts keyword arguments that match no parameter into `more`.
-  [[nodiscard]] std::vector<py::handle> bind(const py::args& args, const py::kwargs& kwargs, py::dict& more) const;
-  /// Like bind(args, kwargs), without allocation; `count` is the number of parameters without self.
+  /// Puts keyword arguments that match no parameter into `more`; without `more`, raises TypeError for them.
+  [[nodiscard]] std::vector<py::handle> bind(const Call& call, py::dict* more = nullptr) const {
+    std::vector<py::handle> values(parameters_.size());
+    read(call, values, more);
+    return values;
+  }
+  /// Like bind(call), without allocation; `count` is the number of parameters without self.
   template <std::size_t count>
   [[nodiscard]] std::array<py::handle, count> bind(const Call& call) const {
     std::array<py::handle, count> values;
-    read(call, values);
+    read(call, values, nullptr);
     return values;
   }
   /// Returns a docstring that begins with the signature, in the format that inspect.signature() reads.
@@ -76,8 +79,7 @@ class Signature {
     std::string name;
     bool required;
   };
-  [[nodiscard]] std::vector<py::handle> read(const py::args& args, const py::kwargs& kwargs, py::dict* more) const;
-  void read(const Call& call, std::span<py::handle> values) const;
+  void read(const Call& call, std::span<py::handle> values, py::dict* more) const;
   [[nodiscard]] py::handle& place(std::span<py::handle> values, std::size_t index) const;
   // Returns the index of the parameter that may be passed by this name, or the number of parameters if there is none.
   [[nodiscard]] std::size_t find(std::string_view name) const noexcept;
@@ -98,13 +100,6 @@ template <const auto& text>
 [[nodiscard]] const Signature& parsed() {
   static const Signature made(text);
   return made;
-}
-
-/// Adds a method with this signature to a class of pybind11.
-template <const auto& text, typename Type, typename F>
-void def(Type& type, const char* doc, F&& function) {
-  const auto& signature = parsed<text>();
-  type.def(signature.name(), std::forward<F>(function), signature.doc(doc).c_str());
 }
 
 /// Returns a class's docstring with the signature of its __init__, in the format that inspect.signature() reads.

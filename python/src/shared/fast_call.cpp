@@ -29,6 +29,12 @@ void def_method(py::handle type, const Signature& signature, FastCall function, 
   type.attr(signature.name()) = checked(PyDescr_NewMethod(reinterpret_cast<PyTypeObject*>(type.ptr()), definition));
 }
 
+void def_static_method(py::handle type, const Signature& signature, FastCall function, const char* doc) {
+  auto* definition = define(signature, function, signature.doc(doc));
+  const auto made = checked(PyCFunction_New(definition, nullptr));
+  type.attr(signature.name()) = checked(PyStaticMethod_New(made.ptr()));
+}
+
 void def_function(py::module_& module, const Signature& signature, FastCall function, const char* doc,
                   const char* module_name) {
   auto* definition = define(signature, function, signature.doc(doc));

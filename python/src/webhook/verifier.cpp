@@ -126,11 +126,14 @@ Verifier of_accounts(py::handle given, const VerifierOptions& options) {
 }
 
 py::object verifier_init(PyObject* self, const Call& call) {
-  initialise<BoundVerifier>(self, [&] {
-    const auto values = parsed<docs::verifier_init_signature>().bind<5>(call);
-    return make_verifier({values.begin(), values.end()}, of_secrets);
-  });
+  initialise<BoundVerifier>(
+      self, [&] { return make_verifier(parsed<docs::verifier_init_signature>().bind(call), of_secrets); });
   return py::none();
+}
+
+template <const auto& text, VerifierMaker make>
+py::object verifier_of(PyObject* /*self*/, const Call& call) {
+  return py::cast(make_verifier(parsed<text>().bind(call), make));
 }
 
 py::object verifier_verify(PyObject* self, const Call& call) {
@@ -182,18 +185,12 @@ void bind_verifier(py::module_& module) {
 
   def_method(type, parsed<docs::verifier_init_signature>(), fast_call<verifier_init>, docs::verifier_init);
 
-  // Defines a static method that makes a Verifier.
-  const auto def_maker = [&type](const Signature& signature, const char* doc, VerifierMaker make) {
-    type.def_static(
-        signature.name(),
-        [&signature, make](const py::args& args, const py::kwargs& kwargs) {
-          return make_verifier(signature.bind(args, kwargs), make);
-        },
-        signature.doc(doc).c_str());
-  };
-  def_maker(parsed<docs::verifier_allowing_any_key_length_signature>(), docs::verifier_allowing_any_key_length,
-            of_any_secrets);
-  def_maker(parsed<docs::verifier_for_accounts_signature>(), docs::verifier_for_accounts, of_accounts);
+  def_static_method(type, parsed<docs::verifier_allowing_any_key_length_signature>(),
+                    fast_call<verifier_of<docs::verifier_allowing_any_key_length_signature, of_any_secrets>>,
+                    docs::verifier_allowing_any_key_length);
+  def_static_method(type, parsed<docs::verifier_for_accounts_signature>(),
+                    fast_call<verifier_of<docs::verifier_for_accounts_signature, of_accounts>>,
+                    docs::verifier_for_accounts);
 
   def_method(type, parsed<docs::verifier_verify_signature>(), fast_call<verifier_verify>, docs::verifier_verify);
   def_method(type, parsed<docs::verifier_unwrap_signature>(), fast_call<verifier_unwrap>, docs::verifier_unwrap);
@@ -228,8 +225,8 @@ void bind_verifier(py::module_& module) {
   def_method(stream_type, parsed<docs::verify_stream_update_signature>(), fast_call<stream_update>,
              docs::verify_stream_update);
   def<docs::verify_stream_finish_signature>(
-      stream_type, docs::verify_stream_finish, [](Stream& self, const py::args& args, const py::kwargs& kwargs) {
-        const auto signature = signature_of(parsed<docs::verify_stream_finish_signature>().bind(args, kwargs)[0]);
+      stream_type, docs::verify_stream_finish, [](Stream& self, const Call& call) {
+        const auto signature = signature_of(parsed<docs::verify_stream_finish_signature>().bind(call)[0]);
         return self.use([&](VerifyStream& pieces) { return make_verified(pieces.finish(signature)); });
       });
 }
