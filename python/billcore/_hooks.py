@@ -147,8 +147,8 @@ _found: Logger | None = None
 def _logger() -> Logger | None:
     """Returns the logger "billcore"; None if the program has not imported logging.
 
-    Looks the logger up once, and asks it for each level: both take a lock of logging, for which a thread of gevent's
-    pool may wait forever (gevent issue 2013). After that, a call takes no lock unless something is logged.
+    The first call looks the logger up and asks it for each level, because both take a lock of logging, and a thread of
+    gevent's pool may wait forever for that lock (gevent issue 2013). Later calls take no lock.
     """
     global _found
     if _found is None and "logging" in sys.modules:

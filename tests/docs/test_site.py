@@ -113,6 +113,7 @@ def test_the_search_finds(page: Page, url: str, words: str) -> None:
     page.goto(f"{url}/search.html?q={words}")
     results = page.locator("#search-results ul.search li a")
     expect(page.locator("#search-results .search-summary")).to_contain_text("Search finished")
+    expect(results.first).to_be_visible()
     found = [str(link.get_attribute("href")) for link in results.all()[:FIRST]]
     assert any(SEARCHES[words] in link for link in found), found
 

@@ -49,7 +49,7 @@ gevent.joinall(jobs, raise_error=True)
 print(json.dumps([job.value for job in jobs]))
 """
 
-# Counts the locks of gevent that calls take in a thread of its pool, where waiting for one may never end.
+# Records where calls in a thread of gevent's pool take a lock of gevent. The thread may wait forever for such a lock.
 LOCKS = """
 from gevent import monkey
 monkey.patch_all()
@@ -178,7 +178,7 @@ def test_a_call_in_gevents_pool_takes_no_lock_of_gevent(hooks: str) -> None:
 
 @pytest.mark.skipif(SANITIZED, reason="runs with the optimised modules")
 def test_a_hook_may_switch_to_another_greenlet() -> None:
-    """As a hook does that sends a metric through a socket of gevent; other calls begin and end meanwhile."""
+    """A hook that sends a metric through a socket of gevent switches greenlets; other calls begin and end meanwhile."""
     with ScriptedServer(Service()) as server:
         printed = run_python(SWITCHES, server.url + ACCOUNT, API_KEY)
     assert json.loads(printed) == [7, 404, "o1a", 200, 20, 20, 10, 20, [42, 42, 42]] * 5

@@ -10,12 +10,16 @@
 #include "call/interruption.hpp"
 #include "call/job.hpp"
 #include "shared/error.hpp"
+#include "shared/objects.hpp"
 #include "shared/time.hpp"
 
 namespace billcore::python {
 namespace {
 
 const Bridge* the_bridge = nullptr;
+// The name of an attribute that all errors of billcore have. Python's cache of attributes keeps up to 4,096 names that
+// are not the same object, so all calls use this one.
+PyObject* outcome_unknown_name = nullptr;
 
 }  // namespace
 
@@ -27,6 +31,7 @@ void find_bridge() {
     throw py::import_error("billcore._client and billcore._webhook are of different builds (" BILLCORE_BUILD_ID ", " +
                            std::string(found->build_id) + "): reinstall billcore");
   }
+  outcome_unknown_name = checked(PyUnicode_InternFromString("outcome_unknown")).release().ptr();
   the_bridge = found;
 }
 
@@ -105,9 +110,7 @@ py::object finish(Job& job, py::object result) {
       interruption->restore();
       annotate_error(note, raised.value());
     } else {
-      // One str for all calls: Python's cache of attributes keeps each new str, up to 4,096 of them.
-      static PyObject* const own_attribute = PyUnicode_InternFromString("outcome_unknown");
-      const bool is_own = PyObject_HasAttr(raised.value().ptr(), own_attribute) != 0;
+      const bool is_own = PyObject_HasAttr(raised.value().ptr(), outcome_unknown_name) != 0;
       raised.restore();
       if (!is_own) annotate_error(note);  // a signal handler raised `raised` while Python created the call's error
     }

@@ -37,8 +37,8 @@ class HooksOption {
 /// finalizing interpreter may refuse the import of the module, or a signal handler may interrupt the import.
 void need_given_up_log();
 
-/// If the program uses gevent, imports now what calls would import later, and looks the logger up. Both take locks of
-/// Python, which gevent replaces by locks for which a thread of its pool may wait forever if another thread has them.
+/// If the program has imported gevent, imports the modules that calls would import later, and looks the logger up. Both
+/// take locks of Python, which gevent replaces, and a thread of gevent's pool may wait forever for a replaced lock.
 void prepare_for_gevent();
 
 /// A write whose result is lost, because the write had already ended when its caller was cancelled or interrupted.

@@ -132,7 +132,8 @@ void Signature::read(const Call& call, std::span<py::handle> values, py::dict* m
 std::string Signature::doc(const char* text) const { return std::string(text_) + "\n--\n\n" + text; }
 
 std::string Signature::method_doc(const char* text) const {
-  // The descriptor of a method has no module, so inspect.signature() cannot look up the name NOT_GIVEN alone.
+  // inspect.signature() evaluates a default in the module of the function. A method descriptor has no module, so a
+  // default must name its own.
   auto signature = std::string(text_);
   for (auto at = signature.find("=NOT_GIVEN"); at != std::string::npos; at = signature.find("=NOT_GIVEN", at))
     signature.insert(at + 1, "billcore.");

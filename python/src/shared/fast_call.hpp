@@ -1,8 +1,8 @@
 // Defines functions that Python calls without pybind11 (METH_FASTCALL).
 //
-// pybind11's overload resolution and argument packing take longer than hashing a body. Besides, it keeps a stack of each
-// thread's calls, and ends the process if calls do not end in reverse order. A hook that runs in a call may switch to
-// another greenlet that makes a call, so methods in which hooks may run are defined here.
+// pybind11's overload resolution and argument packing take longer than hashing a body. pybind11 also keeps a stack of
+// each thread's calls, and aborts the process if a call ends before another that began later. This happens when a hook
+// switches greenlets, whose calls then overlap in one thread. So def() defines the methods in which hooks may run.
 #pragma once
 
 #include <pybind11/pybind11.h>
@@ -33,7 +33,7 @@ void def_static_method(py::handle type, const Signature& signature, FastCall fun
 void def_function(py::module_& module, const Signature& signature, FastCall function, const char* doc,
                   const char* module_name);
 
-/// What a method of def() calls; each lambda F has a type of its own.
+/// The function of a method that def() adds. Each lambda has a type of its own, so each method has its own Method.
 template <typename Type, typename F>
 struct Method {
   static_assert(std::is_class_v<F>);
