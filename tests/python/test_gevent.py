@@ -129,6 +129,43 @@ gevent.joinall(jobs, raise_error=True)
 print(json.dumps([job.value for job in jobs]))
 """
 
+# Kills a greenlet while a hook of its charge waits. The next hook of that charge waits until other charges have ended.
+KILLED = """
+from gevent import monkey
+monkey.patch_all()
+import json, sys
+import gevent, gevent.event
+import billcore
+
+waiting, others_done = gevent.event.Event(), gevent.event.Event()
+
+class Hooks(billcore.Hooks):
+    def on_request(self, attempt):
+        if gevent.getcurrent() is victim:
+            waiting.set()
+            gevent.event.Event().wait()
+        gevent.sleep(0)
+
+    def on_response(self, attempt):
+        if gevent.getcurrent() is victim:
+            others_done.wait()
+        gevent.sleep(0)
+
+client = billcore.Client(base_url=sys.argv[1], api_key=sys.argv[2], max_retries=0, timeout=50, hooks=Hooks())
+
+def charge(number):
+    return client.subscriptions.charge("s", product_id=1, amount=number).total_with_vat
+
+victim = gevent.spawn(charge, 900)
+waiting.wait()
+others = [gevent.spawn(charge, number) for number in range(9)]
+victim.kill(block=False)
+gevent.joinall(others, raise_error=True)
+others_done.set()
+victim.join()
+print(json.dumps([[other.value for other in others], type(victim.value).__name__]))
+"""
+
 
 class Service:
     """A service that holds back each charge with an amount above 1000 until AT_ONCE such charges have arrived."""
@@ -182,3 +219,10 @@ def test_a_hook_may_switch_to_another_greenlet() -> None:
     with ScriptedServer(Service()) as server:
         printed = run_python(SWITCHES, server.url + ACCOUNT, API_KEY)
     assert json.loads(printed) == [7, 404, "o1a", 200, 20, 20, 10, 20, [42, 42, 42]] * 5
+
+
+@pytest.mark.skipif(SANITIZED, reason="runs with the optimised modules")
+def test_a_killed_greenlet_ends_its_own_call_only() -> None:
+    with ScriptedServer(Service()) as server:
+        printed = run_python(KILLED, server.url + ACCOUNT, API_KEY)
+    assert json.loads(printed) == [[*range(9)], "GreenletExit"]

@@ -75,6 +75,7 @@ class GivenUpLog final : public Hooks {
     const py::error_scope kept;
     try {
       if (!is_logging_loaded()) return;
+      const hook_interrupt::Aside aside;
       warn_function()(foreign_text(attempt.method), foreign_text(attempt.route), foreign_text(attempt.path),
                       attempt.number, text_or_none(attempt.request_id));
     } catch (py::error_already_set& error) {
@@ -118,6 +119,7 @@ class PythonHooks final : public Hooks {
           py::make_tuple(target_, hook, foreign_text(attempt.method), foreign_text(attempt.route), attempt.number,
                          status, error, seconds(attempt.duration), text_or_none(attempt.request_id),
                          seconds(attempt.wait), attempt.sent, attempt.outcome_unknown, text_or_none(attempt.path));
+      const hook_interrupt::Aside aside;
       if (context_.is_none()) {
         function(*arguments);
       } else {

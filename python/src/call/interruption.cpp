@@ -49,6 +49,13 @@ void keep(const py::object& exception) noexcept {
   if (kept_exception == nullptr) kept_exception = Py_NewRef(exception.ptr());
 }
 
+Aside::Aside() noexcept : kept_(std::exchange(kept_exception, nullptr)) {}
+
+Aside::~Aside() {
+  if (kept_ == nullptr) return;
+  Py_XDECREF(std::exchange(kept_exception, kept_));
+}
+
 bool is_kept() noexcept { return kept_exception != nullptr; }
 bool is_in_scope() noexcept { return scopes > 0; }
 

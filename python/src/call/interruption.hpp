@@ -34,6 +34,19 @@ class Scope {
  private:
   bool had_one_;
 };
+
+/// Sets a kept exception aside while Python code runs: the code may switch to another greenlet, whose call must not end
+/// with this call's exception.
+class Aside {
+ public:
+  Aside() noexcept;
+  ~Aside();
+  Aside(const Aside&) = delete;
+  Aside& operator=(const Aside&) = delete;
+
+ private:
+  PyObject* kept_;
+};
 }  // namespace hook_interrupt
 
 /// Reports an exception that no call can raise: sets SIGINT again for KeyboardInterrupt, and passes other exceptions
